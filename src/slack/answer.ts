@@ -1,7 +1,7 @@
 import type { WebClient } from '@slack/web-api';
 import { withoutUndefined } from '../domain/json.ts';
 import { tagLog, type Log } from '../log.ts';
-import { headline } from './kit/blocks.ts';
+import { noteMessage } from './kit/note.ts';
 import {
   anyone,
   type AccountSide,
@@ -217,13 +217,11 @@ export async function refuse(
 }
 
 function pressedAgainMessage(label: string): SlackMessage {
-  const { text, block } = headline('⏳ Already on it', [label, 'one press is enough']);
-  return { text, blocks: [block] };
+  return noteMessage({ state: '⏳ Already on it', about: [label, 'one press is enough'] });
 }
 
 function stillWorkingMessage(label: string): SlackMessage {
-  const { text, block } = headline('⏳ Still working', [label]);
-  return { text, blocks: [block] };
+  return noteMessage({ state: '⏳ Still working', about: [label] });
 }
 
 /** The wait after each progress message. Only four, because a response_url takes five messages, the answer included. */

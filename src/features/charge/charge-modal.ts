@@ -8,7 +8,7 @@ import type { Caller, OpenModal, Pressed, ViewAnswer } from '../../slack/command
 import { updateModal } from '../../slack/kit/modals.ts';
 import { type Run, actions, button, code, modal, words } from '../../slack/kit/blocks.ts';
 import { proofButton, referenceWord, typedReference } from '../../slack/words/payment-words.ts';
-import { chargeHeadline, labelled, modalFacts, plain } from '../../slack/words/charge-facts.ts';
+import { chargeHead, chargeHeadline, labelled, modalFacts, plain } from '../../slack/words/charge-facts.ts';
 import { outcomeWords } from '../../slack/words/state-words.ts';
 import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
 import type { Modal, ViewBlock } from '../../slack/kit/message.ts';
@@ -128,10 +128,7 @@ export function createChargeViews(
     async show(pressed: Pressed, charge: ChargeSeen | undefined): Promise<void> {
       const { caller, view } = pressed;
       if (!charge) return await sayUnknown(pressed);
-      if (!view) {
-        const { text, block } = chargeHeadline(charge);
-        return await pressed.reply({ text, blocks: [block] });
-      }
+      if (!view) return await pressed.reply(noteMessage(chargeHead(charge)));
       // Only `operations.watch` updates this modal: an update from here could arrive after a newer one.
       await operations.watch(charge.reference, { id: view.id, userId: caller.userId });
     },

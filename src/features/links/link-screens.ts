@@ -37,14 +37,10 @@ import { messageModal } from '../../slack/kit/modals.ts';
 import { type MessageKey, messageKey } from '../../messages/message-record.ts';
 import type { Renders } from '../../messages/deliver.ts';
 import { amountOnly, parseAmount } from '../../domain/money.ts';
-import {
-  type OrderReference,
-  longestOrderReference,
-  parseOrderReference,
-} from '../../domain/order-reference.ts';
+import { longestOrderReference, parseOrderReference } from '../../domain/order-reference.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { choice, currencyField, codec, email, form, optional, text } from '../../slack/kit/form.ts';
-import type { FormErrors, ViewValues } from '../../slack/command.ts';
+import type { ViewValues } from '../../slack/command.ts';
 import { parsed } from '../../domain/wording.ts';
 import { type LinkState, type PaymentLink, openLinkOf } from './link-case.ts';
 
@@ -362,22 +358,10 @@ export function linkForm(options: LinkFormOptions): Modal {
 }
 
 /** The form's values. `channel`: where the link's message goes; absent: to the person alone. */
-export function readLinkForm(
-  values: ViewValues,
-  currencies: readonly string[],
-  metadata: string,
-):
-  | {
-      kind: 'read';
-      terms: PaymentLink['terms'];
-      reference?: OrderReference;
-      channel?: string;
-      alert?: string;
-      despite?: readonly string[];
-    }
-  | FormErrors {
+export function readLinkForm(values: ViewValues, currencies: readonly string[], metadata: string) {
   const about = linkMetadata.read(metadata);
-  if (!about) return { kind: 'errors', errors: { link_amount: 'This form has expired. Open it again.' } };
+  const expired = { link_amount: 'This form has expired. Open it again.' };
+  if (!about) return { kind: 'errors', errors: expired } as const;
   const { channel, ...ofAlert } = about;
   const filled = linkFields(currencies, channel).read(values);
   if (filled.kind === 'errors') return filled;
@@ -401,7 +385,7 @@ export function readLinkForm(
     terms,
     ...ofAlert,
     ...withoutUndefined({ reference, channel: place === here ? channel : undefined }),
-  };
+  } as const;
 }
 
 export const takenErrors = {
