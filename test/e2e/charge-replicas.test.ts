@@ -1,10 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
-import { rightOtp } from '../../src/simulators/payments/bank.ts';
-import { seedCards } from '../../src/simulators/payments/seed.ts';
 import type { Bot } from '../support/bot.ts';
 import {
-  codeSubmission,
   chargeReferences,
   openSlackLine,
   saveCards,
@@ -13,7 +10,7 @@ import {
   type NewCard,
   type SlackLine,
 } from '../support/charge-line.ts';
-import { charges, reviews, sitAt, type Desk } from '../support/desk.ts';
+import { reviews, sitAt, type Desk } from '../support/desk.ts';
 import { bySocket, openHouse, type House, type HouseOptions, type Person } from '../support/house.ts';
 import { visibleText } from '../support/visible-text.ts';
 import { findProgram } from '../support/programs.ts';
@@ -23,7 +20,6 @@ const missing = findProgram('redis-server') === undefined;
 if (missing) console.warn('SKIPPED: charges on two replicas, because redis-server is not installed.');
 
 const chargePath = '/v1/checkout/tokenized-card-payment';
-const otpPath = '/v1/checkout/checkout-card-otp';
 const people: readonly Person[] = ['agent', 'lead', 'onCall'];
 
 /** Reviews submitted all at once. */
@@ -112,42 +108,6 @@ describe.skipIf(missing || bySocket)('charges on two replicas with one Redis', (
       ]);
     }
   });
-
-  it.concurrent('count one try and send one code when two agents submit one at the same moment', async (test) => {
-    const opened = await openTwo(test, 'on');
-    const { house, desk, two } = opened;
-    const { requiresOtp } = seedCards;
-    const terms = { token: requiresOtp.tokenKey, email: requiresOtp.customerEmail, amount: '2,500.00' };
-    await charges(desk, 'agent', terms);
-    await desk.modalSays('agent', 'Code from the bank');
-    const [reference = ''] = chargeReferences(house);
-    await desk.opens('agent', `/pay otp ${reference}`);
-    const agents = await codeSubmission(desk, 'agent', '000001');
-    await desk.opens('lead', `/pay otp ${reference}`);
-    await desk.presses('lead', 'Take over');
-    await desk.modalSays('lead', 'Code from the bank');
-    const leads = await codeSubmission(desk, 'lead', '000002');
-
-    // The agent's modal still had its field when the charge was taken over.
-    const acks = await Promise.all([
-      sendToBot(house, two[0], agents),
-      sendToBot(house, two[1], leads),
-      sendToBot(house, two[0], leads),
-      sendToBot(house, two[1], agents),
-    ]);
-    expect(acks.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    await desk.modalSays('lead', '2 of 3 tries left');
-    expect(codesSent(house)).toEqual(['000002']);
-    expect(house.payments.stats().otpSubmissions).toBe(1);
-    expect(house.payments.state().orders.find((one) => one.orderReference === reference)?.otp).toMatchObject({
-      triesLeft: 2,
-    });
-
-    await desk.submits('lead', { 'Code from the bank': rightOtp });
-    await desk.modalSays('lead', 'Paid (confirmed)');
-    expect(codesSent(house)).toEqual(['000002', rightOtp]);
-    expectOneChargeEach(opened, 1);
-  });
 });
 
 /** Each to both replicas, all at the same time. */
@@ -194,9 +154,4 @@ function expectOneChargeEach({ house }: Two, count: number): void {
 
 function referenceIn(text: string): string {
   return /\bpay-[a-z2-7]{26}\b/.exec(text)?.[0] ?? text;
-}
-
-function codesSent({ paymentsGate }: House): (string | undefined)[] {
-  const sent = paymentsGate.passed.filter(({ path }) => path === otpPath);
-  return sent.map(({ request }) => /"otp":"(\d+)"/.exec(request)?.[1]);
 }

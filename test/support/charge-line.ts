@@ -2,11 +2,9 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'vitest';
-import { commonPayload } from '../../src/simulators/slack/payloads.ts';
 import type { Bot } from './bot.ts';
-import type { Desk } from './desk.ts';
 import { openGate, type Gate } from './gate.ts';
-import type { House, Person } from './house.ts';
+import type { House } from './house.ts';
 import { signSlack } from './slack-requests.ts';
 
 /** The charge references that the payments service holds, newest first. */
@@ -76,42 +74,7 @@ export async function openSlackLine(
   };
 }
 
-/**
- * The payload with which a person submits this code in their modal, which the bot opened or updated through Slack's API.
- */
-export async function codeSubmission(
-  { house, modal: modalOf }: Desk,
-  person: Person,
-  code: string,
-): Promise<string> {
-  const { workspace, slackGate } = house;
-  const modal = modalOf(person);
-  const input = modal?.blocks.find(({ type }) => type === 'input');
-  if (!modal || !input?.block_id) throw new Error(`There is no field for a code: ${modal?.shown.text}`);
-  const seen = JSON.stringify(modal.blocks);
-  const shown = (): View | undefined =>
-    slackGate.passed
-      .filter(({ path, answer }) => path.startsWith('/api/views.') && answer.includes(modal.id))
-      .map(({ answer }) => (JSON.parse(answer) as { view?: View }).view)
-      .findLast((view) => JSON.stringify(view?.['blocks']) === seen);
-  // It is on the screen a moment before its answer has passed the gate.
-  await house.until(`${modal.id} was shown`, () => shown() !== undefined);
-  const { user } = workspace.state(workspace.ids.users[person]);
-  const { action_id: actionId = '' } = input['element'] as { action_id?: string };
-  return formOf({
-    type: 'view_submission',
-    ...commonPayload(user),
-    trigger_id: 'unused',
-    view: {
-      ...shown(),
-      state: { values: { [input.block_id]: { [actionId]: { type: 'plain_text_input', value: code } } } },
-    },
-    response_urls: [],
-  });
-}
-
-type View = Record<string, unknown>;
-type Payload = { type: string; view: View };
+type Payload = { type: string; view: Record<string, unknown> };
 
 function payloadOf(request: string): Payload | undefined {
   const text = new URLSearchParams(request.slice(request.indexOf('\n') + 1)).get('payload');
