@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { metricsOf } from '../support/bot.ts';
 import { shareDesk, type Message } from '../support/desk.ts';
 
 const [payOps, payDesk] = ['C0OPS00001', 'C0DESK0001'];
@@ -110,7 +111,7 @@ describe('escalate of a rule', () => {
   test('shows in the metrics how many alerts are not acknowledged, by severity, a storm as one, and their age', async () => {
     const desk = at();
     const metric = async (name: string, severity: string): Promise<number> => {
-      const text = await (await fetch(`${desk.bot.url()}/metrics`)).text();
+      const text = await metricsOf(desk.bot);
       return Number(
         text.split(`payops_alerts_open${name}{account="main",severity="${severity}"} `)[1]?.split('\n')[0],
       );

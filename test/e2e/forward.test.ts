@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { signatureHeader } from '../../src/simulators/payments/webhooks-out.ts';
 import { type Backend, openBackend } from '../support/backend.ts';
+import { metricsOf } from '../support/bot.ts';
 import { type Desk, openDesk } from '../support/desk.ts';
 
 const minuteMs = 60_000;
@@ -53,7 +54,7 @@ async function part({ bot }: Desk, name: string): Promise<object | undefined> {
 }
 
 async function metric({ bot }: Desk, line: string): Promise<boolean> {
-  return (await (await fetch(`${bot.url()}/metrics`)).text()).includes(line);
+  return (await metricsOf(bot)).includes(line);
 }
 
 /** The bodies that the backend accepted, in order. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { metricsOf } from '../support/bot.ts';
 import { charges, openDesk, type Desk, type DeskOptions } from '../support/desk.ts';
 import { findProgram } from '../support/programs.ts';
 import { judge, recordScrapes, rulesPath } from '../support/recorded-scrapes.ts';
@@ -11,11 +12,6 @@ import { startRedis } from '../support/redis-server.ts';
 const promtool = findProgram('promtool');
 if (promtool === undefined) console.warn('SKIPPED: firing the rules, because promtool is not installed.');
 
-/** As Prometheus would have it: the text of the bot's /metrics. */
-async function metricsOf(url: string): Promise<string> {
-  return await (await fetch(`${url}/metrics`)).text();
-}
-
 /** How long the bot may take for what is due, real time, before the next half minute passes. */
 const patienceMs = 5_000;
 /** The same while it waits for something that hangs: connections are no faster than the clock is moved. */
@@ -23,16 +19,15 @@ const stuckMs = 500;
 
 /** The bot's time, half a minute after the other, and its scrapes. */
 function openWatch({ house, bot }: Desk) {
-  const scrapes = recordScrapes(() => metricsOf(bot.url()));
+  const scrapes = recordScrapes(() => metricsOf(bot));
   let isStuck = false;
 
   async function hasDoneAll(): Promise<boolean> {
-    const endsAt = performance.now() + (isStuck ? stuckMs : patienceMs);
-    while ((await house.workLeft(house.now())) > 0) {
-      if (performance.now() > endsAt) return false;
-      await rest(10);
-    }
-    return true;
+    const isOver = async (): Promise<boolean> => (await house.workLeft(house.now())) === 0;
+    return await house.until('what is due is done', isOver, isStuck ? stuckMs : patienceMs).then(
+      () => true,
+      () => false,
+    );
   }
   async function minute(): Promise<void> {
     for (let half = 0; half < 2; half += 1) {
@@ -147,9 +142,7 @@ const troubles: Record<string, Trouble> = {
       );
       await charges(desk, 'agent', { amount: '5000.00', card: '4081' });
       await house.until('its answer is lost', async () =>
-        (await (await fetch(`${desk.bot.url()}/metrics`)).text()).includes(
-          'tokenized-card-payment",result="network"',
-        ),
+        (await metricsOf(desk.bot)).includes('tokenized-card-payment",result="network"'),
       );
       house.later(1_900_000);
     },
@@ -243,9 +236,7 @@ const troubles: Record<string, Trouble> = {
       house.later(4 * 86_400_000);
       bot.wake();
       await house.until('it is left', async () =>
-        (await (await fetch(`${bot.url()}/metrics`)).text()).includes(
-          'payops_forwards_left{account="main"} 1',
-        ),
+        (await metricsOf(bot)).includes('payops_forwards_left{account="main"} 1'),
       );
     },
     fires: ['PayopsForwardsLeft'],
@@ -290,7 +281,7 @@ describe.skipIf(promtool === undefined).concurrent('the alarm that fires when', 
     test.onTestFinished(() => redis.stop());
     const { bot, settled } = await openDesk(test, { redisUrl: redis.url });
     await settled('soon');
-    const { take, wrongs } = recordScrapes(() => metricsOf(bot.url()));
+    const { take, wrongs } = recordScrapes(() => metricsOf(bot));
     await take();
     await redis.kill9();
     for (let scrape = 0; scrape < 10; scrape += 1) {
@@ -305,8 +296,8 @@ describe.skipIf(promtool === undefined).concurrent('the alarm that fires when', 
     const { bot } = await openDesk(test);
     let isDead = false;
     const { take, wrongs } = recordScrapes(
-      () => metricsOf(bot.url()),
-      () => (isDead ? Promise.reject(new Error('It is dead.')) : metricsOf(bot.url())),
+      () => metricsOf(bot),
+      () => (isDead ? Promise.reject(new Error('It is dead.')) : metricsOf(bot)),
     );
     for (let scrape = 0; scrape < 20; scrape += 1) await take();
     expect(await wrongs([], ofThisProcess)).toBe('');

@@ -4,7 +4,7 @@ import { type Gate, openGate } from '../support/gate.ts';
 import { bySocket } from '../support/house.ts';
 import { serveOnLoopback } from '../support/loopback.ts';
 import { signSlack } from '../support/slack-requests.ts';
-import { deployedBot } from '../support/bot.ts';
+import { deployedBot, metricsOf } from '../support/bot.ts';
 
 const singlePath = '/transactions/accounts/single';
 const fromElsewhere = 'another workspace';
@@ -56,7 +56,7 @@ function fromOtherWorkspace(body: string): string {
 }
 
 async function refusals(desk: Desk): Promise<string> {
-  const text = await (await fetch(`${desk.bot.url()}/metrics`)).text();
+  const text = await metricsOf(desk.bot);
   return /payops_slack_refusals_total\{cause="mismatch"\} (\d+)/.exec(text)?.[1] ?? '';
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { metricsOf } from '../support/bot.ts';
 import { shareDesk, type Desk } from '../support/desk.ts';
 
 const minuteMs = 60_000;
@@ -16,7 +17,7 @@ function tries({ bot }: Desk): number {
 }
 
 async function metric({ bot }: Desk, line: string): Promise<boolean> {
-  return (await (await fetch(`${bot.url()}/metrics`)).text()).includes(line);
+  return (await metricsOf(bot)).includes(line);
 }
 
 describe('a channel that Slack refuses', () => {

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { signatureHeader, signWebhook } from '../../src/simulators/payments/webhooks-out.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { keyFile, readOrMakeKeyFile, storeFile } from '../../src/store/storage.ts';
+import { metricsOf } from '../support/bot.ts';
 import { shareDesk, type Desk } from '../support/desk.ts';
 import { openHouse } from '../support/house.ts';
 
@@ -51,7 +52,7 @@ describe('the webhook endpoint', () => {
       .join('\n');
     expect(told).toContain('SIGNED-1');
     expect(told).not.toContain('FORGED');
-    const metrics = await (await fetch(`${bot.url()}/metrics`)).text();
+    const metrics = await metricsOf(bot);
     expect(metrics).toContain('payops_webhook_deliveries_total{account="main",result="bad_signature"} 2');
   });
 
@@ -161,8 +162,6 @@ test('an unreadable record is put aside, reported to the operators once, and del
   for (const key of broken)
     expect(await store.read(key)).toMatchObject({ value: 'k1.unreadable', attempts: 1 });
   expect(told()).toHaveLength(broken.length);
-  expect(await (await fetch(`${bot.url()}/metrics`)).text()).toMatch(
-    /payops_records_put_aside_total\{.*\} 5/,
-  );
+  expect(await metricsOf(bot)).toMatch(/payops_records_put_aside_total\{.*\} 5/);
   await store.close();
 });

@@ -198,6 +198,11 @@ function needsProcess(): never {
   throw new Error('This bot has no process of its own: open its house with { processes: true }.');
 }
 
+/** What the bot tells Prometheus; rejects if it doesn't answer. */
+export async function metricsOf(bot: Pick<Bot, 'url'>): Promise<string> {
+  return await (await fetch(`${bot.url()}/metrics`)).text();
+}
+
 /** Runs the deployed bot, `node src/start.js`, until it ends: with unusable settings it does. */
 export async function runToEnd(env: Readonly<Record<string, string>>): Promise<BotRun> {
   const child = launch(env, deployedBot);

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { runCommandLine } from '../../src/cli/command-line.ts';
 import type {
   ActResult,
@@ -104,6 +104,12 @@ export type Desk = {
 };
 
 const people = ['agent', 'lead', 'onCall', 'outsider'] as const;
+
+/**
+ * The paths of Slack's calls with what one window shows once. On a busy machine a window that says to wait comes first,
+ * and is updated.
+ */
+export const inOneWindow = [expect.stringMatching(/^\/api\/views\.(?:push|update)$/)];
 
 /** A house with one bot for all tests of the calling group; every test begins without open modals. */
 export function shareDesk(options: DeskOptions = {}): () => Desk {
