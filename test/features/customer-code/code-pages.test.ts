@@ -88,6 +88,11 @@ async function openPages(merchant = 'Lagos Store', environment: 'live' | 'sandbo
     asked.end(form && new URLSearchParams(form).toString());
     return promise;
   }
+  /** After the answer to a sent code: before it, there may be nothing to check yet. */
+  async function checked(): Promise<void> {
+    await Promise.all(work);
+    await process.drained();
+  }
   const types = async (
     to: string,
     code: string,
@@ -95,12 +100,11 @@ async function openPages(merchant = 'Lagos Store', environment: 'live' | 'sandbo
     id = randomBytes(16).toString('base64url'),
   ): Promise<Answer> => {
     const answer = await send('POST', to, { do: 'send', code, id, try: String(left) });
-    await Promise.all(work);
-    await process.drained();
+    await checked();
     return answer;
   };
   const seen = async () => await process.operations.find(reference);
-  return { world, process, port, logged, link, send, types, seen };
+  return { world, process, port, logged, link, send, types, checked, seen };
 }
 
 async function typesAsAgent(process: ReturnType<typeof startProcess>, code: string): Promise<void> {
@@ -538,7 +542,7 @@ describe('the customer’s page', () => {
     });
 
     it('is typed by keyboard alone, without JavaScript', async () => {
-      const { link, port, seen, process } = await openPages();
+      const { link, port, seen, checked } = await openPages();
       const url = `http://127.0.0.1:${port}${await link()}`;
       const browser = await openBrowser({ viewport: { width: 320, height: 720 }, javaScriptEnabled: false });
       if (!browser) throw new Error('There is no browser.');
@@ -546,14 +550,14 @@ describe('the customer’s page', () => {
       await page.goto(url);
       await page.keyboard.type('000000');
       await page.keyboard.press('Enter');
-      await process.drained();
       await page.waitForURL((to) => to.href !== url);
+      await checked();
       await page.reload();
       await page.getByText('That code was wrong').waitFor();
       await page.keyboard.type(rightCode);
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { name: /Paid|accepted|Checking/ }).waitFor();
-      await process.drained();
+      await checked();
       expect((await seen())?.state.kind).toBe('approved');
       browser.checkQuiet();
       await browser.close();
