@@ -10,7 +10,6 @@ export type CardBehaviour =
   | { kind: 'approve' }
   | { kind: 'otp' }
   | { kind: 'decline'; reason: string }
-  | { kind: 'three_d_secure' }
   /** Until `pay_order` decides: look-ups say PENDING, and no event is sent. */
   | { kind: 'undecided' };
 
@@ -34,7 +33,11 @@ export type ChargeScript = {
 export const cardsNotEnabledWords =
   'Card payment is not supported for this order. Please use a different payment method.';
 
-const threeDSecure: CardBehaviour = { kind: 'three_d_secure' };
+/** A bank that wants 3-D Secure declines a saved card, and says why. */
+export const threeDSecure: CardBehaviour = {
+  kind: 'decline',
+  reason: '3-D Secure authentication is required and cannot be completed on a saved card',
+};
 
 /** By the last two digits of a saved-card charge's amount: 5000.06 is charged and never answered. Overrides the card. */
 const magicKobo: Readonly<Record<number, ChargeScript>> = {
@@ -89,9 +92,6 @@ export const declineReasons = [
 ] as const;
 
 export const approvedWords = 'Approved by Financial Institution';
-
-export const threeDSecureWords =
-  '3-D Secure authentication is required and cannot be completed on a saved card';
 
 /** Why the bank declines a card number typed at checkout; undefined: it asks for an OTP. */
 export function declineOfCard(cardNumber: string): string | undefined {

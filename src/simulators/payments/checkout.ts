@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { formatMoney } from '../../domain/money.ts';
 import { cardsNotEnabledWords, declineOfCard, rightOtp, testCardNumbers } from './bank.ts';
-import { checkoutLink, openOtp, type Order } from './orders.ts';
+import { checkoutLink, type Order } from './orders.ts';
 import { declinePayment, tryOtp } from './payment-flow.ts';
 import {
   amount,
@@ -90,13 +90,11 @@ export function tryCard(
     return notAccepted(declined);
   }
   const digits = cardNumber.replace(/\D/g, '');
-  const otp = openOtp(world.now(), {
+  world.orders.awaitOtp(order, 'Waiting for the OTP', {
     cardType: digits.startsWith('4') ? 'Visa' : 'Mastercard',
     cardPan: `${digits.slice(0, 6)}******${digits.slice(-4)}`,
     tokenExpiryDate: '12/29',
   });
-  world.orders.awaitOtp(order, otp);
-  order.reason = 'Waiting for the OTP';
   world.changed();
   return { status: true, message: 'Enter the code your bank sent you' };
 }

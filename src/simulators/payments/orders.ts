@@ -107,10 +107,12 @@ export function createOrders(now: () => number, find: (orderReference: string) =
     /** Newest first. */
     all: () => [...byReference.values()].toReversed().toSorted((one, other) => other.at - one.at),
     newReference,
-    /** The bank now waits for the customer's code. */
-    awaitOtp(order: Order, otp: OpenOtp) {
-      order.otp = otp;
+    /** The bank now waits for the customer's code. `card`: to save when the payment completes. */
+    awaitOtp(order: Order, reason: string, card?: OpenOtp['card']) {
+      const transactionId = `otp-${randomBytes(12).toString('hex')}`;
+      order.otp = { transactionId, startedAt: now(), submissions: 0, resends: 0, ...(card ? { card } : {}) };
       order.state = 'awaiting_otp';
+      order.reason = reason;
       waiting.add(order);
     },
     awaitingOtp() {
@@ -118,11 +120,6 @@ export function createOrders(now: () => number, find: (orderReference: string) =
       return [...waiting];
     },
   };
-}
-
-export function openOtp(now: number, card?: OpenOtp['card']): OpenOtp {
-  const transactionId = `otp-${randomBytes(12).toString('hex')}`;
-  return { transactionId, startedAt: now, submissions: 0, resends: 0, ...(card ? { card } : {}) };
 }
 
 export function isOtpOverdue(order: Order, now: number): boolean {
@@ -198,7 +195,7 @@ function transactionRecord(order: Order): ToldTransaction {
   const amount = wireFromMinor(order.amountMinor);
   return {
     id: order.transactionRecordId,
-    status: transactionStatus(order),
+    status: order.state === 'paid' && order.pendingLookups > 0 ? 'PENDING' : statuses[order.state],
     amount: wireFromMinor(order.takenMinor ?? order.amountMinor),
     source: order.isSavedCardCharge ? 'api' : 'web',
     type: 'online_checkout',
@@ -214,17 +211,11 @@ function transactionRecord(order: Order): ToldTransaction {
   };
 }
 
-function transactionStatus(order: Order): 'SUCCESS' | 'PENDING' | 'FAILED' | 'REFUNDED' {
-  switch (order.state) {
-    case 'paid':
-      return order.pendingLookups > 0 ? 'PENDING' : 'SUCCESS';
-    case 'created':
-    case 'awaiting_otp':
-      return 'PENDING';
-    case 'declined':
-    case 'failed':
-      return 'FAILED';
-    case 'given_back':
-      return 'REFUNDED';
-  }
-}
+const statuses: Record<Order['state'], string> = {
+  created: 'PENDING',
+  awaiting_otp: 'PENDING',
+  paid: 'SUCCESS',
+  declined: 'FAILED',
+  failed: 'FAILED',
+  given_back: 'REFUNDED',
+};

@@ -3,7 +3,7 @@ import { parseOrderReference } from '../../domain/order-reference.ts';
 import { problem, type Parsed } from '../../domain/wording.ts';
 import type { ActResult, PaymentsAction, PaymentsCard, PaymentsState } from '../protocol.ts';
 import type { Faults } from '../faults.ts';
-import { declineReasons, rightOtp, testCardNumbers, threeDSecureWords, type CardBehaviour } from './bank.ts';
+import { declineReasons, rightOtp, testCardNumbers, type CardBehaviour } from './bank.ts';
 import type { StoredCard } from './cards.ts';
 import { tryCard } from './checkout.ts';
 import type { PaymentsFault } from './faults.ts';
@@ -52,8 +52,6 @@ function inWords(behaviour: CardBehaviour): string {
       return `Every charge is declined: ${behaviour.reason}.`;
     case 'undecided':
       return 'Every charge is decided late.';
-    case 'three_d_secure':
-      return `Every charge fails: ${threeDSecureWords}.`;
   }
 }
 

@@ -23,14 +23,20 @@ export function completePayment(world: World, order: Order): void {
   world.changed();
 }
 
-/** The bank declines. Only a saved-card charge sends an event. Spec: Events. */
-export function declinePayment(world: World, order: Order, reason: string): void {
-  endUnpaid(world, order, 'declined', reason);
-}
-
-/** The bank never decided: time or attempts ran out. */
-function failPayment(world: World, order: Order, reason: string): void {
-  endUnpaid(world, order, 'failed', reason);
+/**
+ * The bank declines, or never decided (`failed`: time or attempts ran out). Only a saved-card charge sends an event. Spec:
+ * Events.
+ */
+export function declinePayment(
+  world: World,
+  order: Order,
+  reason: string,
+  state: 'declined' | 'failed' = 'declined',
+): void {
+  order.state = state;
+  order.reason = reason;
+  if (order.isSavedCardCharge) sendEvent(world, order);
+  world.changed();
 }
 
 const timeExceeded = 'The payment has exceeded the time allowed';
@@ -46,20 +52,8 @@ export function giveBack(world: World, order: Order, sends: boolean): void {
 /** Fails every payment whose 15 minutes for the OTP are over. */
 export function failOverdue(world: World): void {
   for (const order of world.orders.awaitingOtp()) {
-    if (isOtpOverdue(order, world.now())) failPayment(world, order, timeExceeded);
+    if (isOtpOverdue(order, world.now())) declinePayment(world, order, timeExceeded, 'failed');
   }
-}
-
-function endUnpaid(world: World, order: Order, state: 'declined' | 'failed', reason: string): void {
-  order.state = state;
-  order.reason = reason;
-  if (order.isSavedCardCharge) sendEvent(world, order);
-  world.changed();
-}
-
-/** Sends the event of the earlier payment that saved this card. */
-export function tellSavedCard(world: World, order: Order, card: StoredCard): void {
-  sendEvent(world, order, card);
 }
 
 function saveCard(world: World, order: Order): StoredCard | undefined {
@@ -77,7 +71,8 @@ function saveCard(world: World, order: Order): StoredCard | undefined {
   return card;
 }
 
-function sendEvent(world: World, order: Order, savedCard?: StoredCard): void {
+/** `savedCard`: the card that this payment saved. */
+export function sendEvent(world: World, order: Order, savedCard?: StoredCard): void {
   const told = eventsOf[order.state];
   if (!told) return;
   const { orderReference, orderId, customerId, currency, customerEmail } = order;
@@ -163,7 +158,7 @@ export function tryOtp(world: World, order: Order, otp: string): { status: boole
   }
   open.submissions += 1;
   if (open.submissions > otpSubmissionLimit) {
-    failPayment(world, order, tooManyAttempts);
+    declinePayment(world, order, tooManyAttempts, 'failed');
     return { status: false, message: tooManyAttempts };
   }
   if (otp !== rightOtp) {

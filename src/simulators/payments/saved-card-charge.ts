@@ -16,12 +16,11 @@ import {
 import {
   chargeScript,
   nextChargeScripts,
-  threeDSecureWords,
   type Accident,
   type CardBehaviour,
   type ChargeScript,
 } from './bank.ts';
-import { openOtp, type Order } from './orders.ts';
+import type { Order } from './orders.ts';
 import { completePayment, declinePayment } from './payment-flow.ts';
 import { unreadable } from './faults.ts';
 import type { World } from './world.ts';
@@ -121,29 +120,21 @@ function settle(world: World, order: Order, behaviour: CardBehaviour): Answer {
   switch (behaviour.kind) {
     case 'approve':
       completePayment(world, order);
-      return sent(order, true, false);
+      break;
     case 'otp':
-      world.orders.awaitOtp(order, openOtp(world.now()));
-      order.reason = 'Enter the OTP the bank sent to the customer';
+      world.orders.awaitOtp(order, 'Enter the OTP the bank sent to the customer');
       world.changed();
-      return sent(order, false, true);
+      break;
     case 'decline':
       declinePayment(world, order, behaviour.reason);
-      return sent(order, false, false);
+      break;
     case 'undecided':
-      order.state = 'created';
-      world.changed();
-      return sent(order, false, false);
-    case 'three_d_secure':
-      declinePayment(world, order, threeDSecureWords);
-      return sent(order, false, false);
+      break;
   }
-}
-
-function sent(order: Order, status: boolean, otpRequired: boolean): Answer {
   const message = order.reason ?? '';
+  const otpRequired = order.state === 'awaiting_otp';
   const data = {
-    status,
+    status: order.state === 'paid',
     message,
     otpRequired,
     ...(order.otp && otpRequired ? { transactionId: order.otp.transactionId } : {}),
@@ -159,13 +150,7 @@ function rejected(message: string): Answer {
 }
 
 function accidentAnswer({ how }: Accident, outcome: string): Answer {
-  switch (how) {
-    case 'silence':
-    case 'cut':
-      return { kind: how, outcome };
-    case 'unreadable':
-      return unreadable(outcome);
-    case 'error_500':
-      return { ...refusal(500, 'A downstream system failed'), outcome };
-  }
+  if (how === 'silence' || how === 'cut') return { kind: how, outcome };
+  if (how === 'unreadable') return unreadable(outcome);
+  return { ...refusal(500, 'A downstream system failed'), outcome };
 }

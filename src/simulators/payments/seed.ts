@@ -1,7 +1,7 @@
-import { approvedWords, type CardBehaviour } from './bank.ts';
+import { approvedWords, threeDSecure, type CardBehaviour } from './bank.ts';
 import type { StoredCard } from './cards.ts';
 import type { NewOrder } from './orders.ts';
-import { tellSavedCard } from './payment-flow.ts';
+import { sendEvent } from './payment-flow.ts';
 import { accountWithOwnCard } from './accounts.ts';
 import type { World } from './world.ts';
 import { hourMs } from '../../domain/span.ts';
@@ -42,7 +42,7 @@ export const seedCards = {
     label: 'Dayo Bello: asks for 3-D Secure, which fails',
     cardType: 'Visa',
     cardPan: '428852******9018',
-    behaviour: { kind: 'three_d_secure' },
+    behaviour: threeDSecure,
   },
 } as const satisfies Record<string, SeedCard>;
 
@@ -97,7 +97,7 @@ export function tellSavedCards(world: World): void {
       state: 'paid',
       reason: approvedWords,
     });
-    tellSavedCard(world, order, card);
+    sendEvent(world, order, card);
   }
 }
 

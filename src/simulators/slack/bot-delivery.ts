@@ -153,19 +153,15 @@ function emptyAsUndefined(body: unknown): unknown {
 }
 
 function inWords(answer: BotAnswer): string {
-  switch (answer.kind) {
-    case 'acknowledged':
-      return `acknowledged in ${answer.durationMs} ms`;
-    case 'refused':
-      return `the bot answered ${answer.status}`;
-    case 'timeout':
-      return 'no answer in time';
-    case 'unreachable':
-      return 'the bot could not be reached';
-    case 'not_asked':
-      return 'not sent';
-  }
+  if (answer.kind === 'acknowledged') return `acknowledged in ${answer.durationMs} ms`;
+  return answer.kind === 'refused' ? `the bot answered ${answer.status}` : noAnswerWords[answer.kind];
 }
+
+const noAnswerWords = {
+  timeout: 'no answer in time',
+  unreachable: 'the bot could not be reached',
+  not_asked: 'not sent',
+};
 
 function pathOf(url: string | undefined): string {
   return url === undefined ? '/' : new URL(url).pathname;

@@ -20,16 +20,13 @@ export function interact(deps: ActDeps, user: PageUser, payload: object, does: s
 
 /** What Slack shows after an unacknowledged press or submission. */
 export function actResult(answer: BotAnswer): ActResult {
-  switch (answer.kind) {
-    case 'acknowledged':
-      return { ok: true };
-    case 'timeout':
-      return problem('Operation timed out. Apps need to respond within 3 seconds.');
-    case 'refused':
-      return problem(`This app responded with status code ${answer.status}.`);
-    case 'unreachable':
-      return problem('This app could not be reached.');
-    case 'not_asked':
-      return problem('This app is not configured to handle interactive responses.');
-  }
+  if (answer.kind === 'acknowledged') return { ok: true };
+  if (answer.kind === 'refused') return problem(`This app responded with status code ${answer.status}.`);
+  return problem(noAnswerWords[answer.kind]);
 }
+
+const noAnswerWords = {
+  timeout: 'Operation timed out. Apps need to respond within 3 seconds.',
+  unreachable: 'This app could not be reached.',
+  not_asked: 'This app is not configured to handle interactive responses.',
+};

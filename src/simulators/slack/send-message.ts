@@ -113,15 +113,9 @@ function shownError(
 }
 
 function slashError(answer: Exclude<BotAnswer, { kind: 'acknowledged' }>): string {
-  switch (answer.kind) {
-    case 'timeout':
-      return 'operation_timeout';
-    case 'refused':
-      return answer.status >= 500 ? 'http_service_error' : 'http_client_error';
-    case 'unreachable':
-    case 'not_asked':
-      return 'dispatch_failed';
-  }
+  if (answer.kind === 'timeout') return 'operation_timeout';
+  if (answer.kind !== 'refused') return 'dispatch_failed';
+  return answer.status >= 500 ? 'http_service_error' : 'http_client_error';
 }
 
 /** Slack's own command, so newcomers can try membership. */
