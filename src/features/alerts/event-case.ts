@@ -19,7 +19,7 @@ import type {
   Recovery,
   RoutedRule,
 } from '../../domain/alert.ts';
-import { moneyShape, type AuditEntry } from '../../records/shapes.ts';
+import { moneyShape, stored, type AuditEntry } from '../../records/shapes.ts';
 import { type PaymentEvent, referenceOfEventKey } from '../../domain/payment-event.ts';
 import { indexAt } from '../../records/found-by.ts';
 import { caseKind, type CaseRules, type CaseStep } from '../../records/cases.ts';
@@ -37,12 +37,6 @@ import {
   withEscalation,
 } from './escalation.ts';
 
-// Made once: making a schema takes longer than reading a record with it.
-const ofKind = z.looseObject({ kind: z.string() });
-const isKind = (value: unknown): boolean => ofKind.safeParse(value).success;
-
-const keyed = z.looseObject({ key: z.string() });
-
 /**
  * Fields of a success that goes to no channel: its case is its only record. `keptBy`: the mutes that held it back; `foundBy`: its
  * lists for `/pay find`.
@@ -57,7 +51,7 @@ export type Alone = z.infer<typeof alone>;
 
 /** A success, and its search for failures that it resolves. */
 const payment = z.object({
-  event: z.custom<PaymentEvent>((value) => keyed.safeParse(value).success),
+  event: stored<PaymentEvent>('key'),
   receivedAtMs: z.number(),
   /** Lists by order, customer and card, where failures find it. */
   lists: z.array(z.string()),
@@ -85,9 +79,9 @@ const eventCase = z.object({
   /** For a success; nobody acts on it. */
   payment: payment.exactOptional(),
   /** The alert's state, by its stored name; never a payment card. */
-  card: z.custom<AlertState>(isKind),
+  card: stored<AlertState>('kind'),
   /** Steps whose messages aren't stored yet, in order; the first is number `told` + 1. A step's number never changes. */
-  steps: z.array(z.custom<AlertStep>(isKind)),
+  steps: z.array(stored<AlertStep>('kind')),
   told: z.int(),
   /** Its thread has told of a payment that didn't resolve it. */
   hasOtherPayment: z.literal(true).exactOptional(),

@@ -13,7 +13,7 @@ import type {
   ApprovalTerms,
   Decision,
 } from '../../domain/approval.ts';
-import { type AuditEntry, cardFaceShape, referenceShape, shownTerms } from '../../records/shapes.ts';
+import { type AuditEntry, stored } from '../../records/shapes.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { formatMoney } from '../../domain/money.ts';
 import { growingDelayMs } from '../../deadline.ts';
@@ -24,23 +24,25 @@ import type { Index } from '../../store/store.ts';
  * Where a request is posted and to whom. Fixed when it is made, so that every copy is edited to the end even if
  * permissions or channels change. Each press checks again whether the person may decide.
  */
-export type Copies = { channel?: string; approvers: readonly string[] };
+const copies = z.object({ channel: z.string().exactOptional(), approvers: z.array(z.string()) });
+export type Copies = z.infer<typeof copies>;
 
 /** The lease of a run, which carries out an approved request; another run may take over at `untilMs`. */
-type Run = { id: string; untilMs: number };
+const run = z.object({ id: z.string(), untilMs: z.number() });
 
 /** A request and how far its execution is. */
-export type ApprovalCase = {
-  approval: Approval;
+const approvalCase = z.object({
+  approval: stored<Approval>('shown', 'termsHash', 'approvals', 'state'),
   /** The card's token key; removed once nothing is left to do. */
-  tokenKey?: string;
-  run?: Run;
+  tokenKey: z.string().exactOptional(),
+  run: run.exactOptional(),
   /** A run is about to change the e-mail at the service, or has. No later run may repeat that call. */
-  asked?: true;
+  asked: z.literal(true).exactOptional(),
   /** How often in a row a run ended without effect (`put_off`). */
-  misses: number;
-  copies: Copies;
-};
+  misses: z.int(),
+  copies,
+});
+export type ApprovalCase = z.infer<typeof approvalCase>;
 
 type ApprovalCaseEvent =
   | ApprovalEvent
@@ -48,7 +50,7 @@ type ApprovalCaseEvent =
    * A run takes the lease, or renews its own before it expires. `callsOnce`: the run next makes a call that must not be
    * repeated.
    */
-  | { kind: 'claimed'; run: Run; callsOnce?: boolean }
+  | { kind: 'claimed'; run: z.infer<typeof run>; callsOnce?: boolean }
   /** The run's result; ignored if another run has taken over. */
   | { kind: 'ended'; runId: string; end: Extract<ApprovalEvent, { kind: 'executed' | 'stopped' }> }
   /** The run ends without effect; the next one starts after a growing delay. */
@@ -60,50 +62,6 @@ export const approvalPrefix = 'approval:';
 /** Where a stored reason begins with these words, screens show the requester’s name instead. */
 export const theRequester = 'The requester';
 
-const optional = z.string().exactOptional();
-const at = { atMs: z.number() };
-const approvalShape: z.ZodType<ApprovalCase> = z.object({
-  approval: z.object({
-    id: z.string(),
-    shown: z.discriminatedUnion('kind', [
-      z.object({
-        kind: z.literal('charge'),
-        reference: referenceShape,
-        terms: z.object(shownTerms),
-        card: z.string(),
-        viewId: z.string(),
-        despite: z.array(z.string()).exactOptional(),
-        overridesRest: z.literal(true).exactOptional(),
-      }),
-      z.object({
-        kind: z.literal('card_email'),
-        card: z.string(),
-        terms: z.object({ currentEmail: z.string(), newEmail: z.string(), card: cardFaceShape }),
-      }),
-    ]),
-    termsHash: z.string(),
-    rule: z.string(),
-    by: z.string(),
-    askedAtMs: z.number(),
-    expiresAtMs: z.number(),
-    needed: z.int(),
-    approvals: z.array(z.object({ by: z.string(), ...at, despite: z.array(z.string()).exactOptional() })),
-    isWarned: z.boolean(),
-    state: z.discriminatedUnion('kind', [
-      z.object({ kind: z.literal('waiting') }),
-      z.object({ kind: z.enum(['approved', 'expired', 'withdrawn']), ...at }),
-      z.object({ kind: z.literal('executed'), result: z.string(), ...at }),
-      z.object({ kind: z.literal('stopped'), why: z.string(), ...at }),
-      z.object({ kind: z.literal('refused'), by: z.string(), reason: z.string(), ...at }),
-    ]),
-  }),
-  tokenKey: optional,
-  run: z.object({ id: z.string(), untilMs: z.number() }).exactOptional(),
-  asked: z.literal(true).exactOptional(),
-  misses: z.int(),
-  copies: z.object({ channel: optional, approvers: z.array(z.string()) }),
-});
-
 /** Lists of requests by time: open ones (waiting or approved), and each person's own. */
 export const approvalLists = { open: 'open-approvals', of: (userId: string) => `approvals-of:${userId}` };
 
@@ -114,7 +72,7 @@ function listsOf({ approval: { by, askedAtMs, state } }: ApprovalCase): Index {
 
 export const approvalRules: CaseRules<ApprovalCase, ApprovalCaseEvent> = {
   prefix: approvalPrefix,
-  schema: approvalShape,
+  schema: approvalCase,
   lists: listsOf,
   step,
   dueInMs,

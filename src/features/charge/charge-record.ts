@@ -25,17 +25,12 @@ import type { Index } from '../../store/store.ts';
 import type { BotCharge } from '../../domain/alert.ts';
 import { indexAt, searchLists, ownPaymentsList } from '../../records/found-by.ts';
 import { allEntries } from '../../records/pages.ts';
-import { alertNewsShape, chargeTermsShape } from '../../records/shapes.ts';
+import { alertNewsShape, chargeTermsShape, stored } from '../../records/shapes.ts';
 
 export const chargePrefix = 'charge:';
 
-/** Not re-validated: only this program has the key, and unknown fields must survive a round trip. */
-const intent = z.custom<ChargeIntent>(
-  (value) => value instanceof Object && 'state' in value && 'history' in value,
-);
-
 const chargeRecord = z.object({
-  intent,
+  intent: stored<ChargeIntent>('state', 'history'),
   terms: chargeTermsShape,
   /** The card's fingerprint: the key of the card's history. */
   card: z.string(),

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Account } from '../../account.ts';
 import type { AlertClaims, AlertTaken, OpenPayment } from '../../domain/alert.ts';
@@ -355,10 +356,6 @@ const chargeDraft = z.object({ word: z.string(), terms: chargeTermsShape, readAt
 
 type ChargeDraft = z.infer<typeof chargeDraft>;
 
-function isSame(one: ChargeTerms, other: ChargeTerms): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
-}
-
 /** Stores terms under review until they are submitted. Methods throw StoreUnavailable. */
 function createDrafts(account: Account) {
   const kind = { prefix: 'draft:', schema: chargeDraft };
@@ -368,12 +365,10 @@ function createDrafts(account: Account) {
      * Stores the dialogue's terms for half an hour, in place of earlier ones. Returns an id for exactly these terms;
      * the same terms keep their id. The id is random, so a view may contain it.
      */
-    async keepDraft(viewId: string, given: ChargeTerms): Promise<string> {
-      // Parsed, so that the members are in the schema's order and can be compared.
-      const terms = chargeTermsShape.parse(given);
+    async keepDraft(viewId: string, terms: ChargeTerms): Promise<string> {
       const newId = randomBytes(16).toString('hex');
       return await records.change(viewId, (before) => {
-        const isKnown = before && isSame(before.terms, terms);
+        const isKnown = before && isDeepStrictEqual(before.terms, terms);
         const value = isKnown ? before : { word: newId, terms, readAtMs: account.now() };
         return { kind: 'write', value, schedule: { ttlMs: draftKeepMs }, result: value.word };
       });
@@ -384,9 +379,9 @@ function createDrafts(account: Account) {
       return draft?.word === id ? draft : undefined;
     },
     /** When this dialogue first showed these terms, UTC ms; undefined: it has not. */
-    async shownSince(viewId: string, given: ChargeTerms): Promise<number | undefined> {
+    async shownSince(viewId: string, terms: ChargeTerms): Promise<number | undefined> {
       const draft = await records.read(viewId);
-      return draft && isSame(draft.terms, chargeTermsShape.parse(given)) ? draft.readAtMs : undefined;
+      return draft && isDeepStrictEqual(draft.terms, terms) ? draft.readAtMs : undefined;
     },
   };
 }

@@ -4,27 +4,16 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Account } from '../../account.ts';
 import type { AlertNews, Lookup, OpenPayment } from '../../domain/alert.ts';
-import {
-  alertNewsShape,
-  type AuditEntry,
-  cardFaceShape,
-  moneyShape,
-  referenceShape,
-} from '../../records/shapes.ts';
+import { alertNewsShape, type AuditEntry, moneyShape, referenceShape, stored } from '../../records/shapes.ts';
 import type { CardSaved } from '../../domain/card.ts';
 import { orderEventKey } from '../../domain/payment-event.ts';
+import type { Evidence } from '../../domain/transaction.ts';
 import { growingDelayMs } from '../../deadline.ts';
 import { formatMoney } from '../../domain/money.ts';
 import { caseKind, type CaseRules, type CaseStep } from '../../records/cases.ts';
 import { indexAt, ownPaymentsList, searchLists } from '../../records/found-by.ts';
 import { dayMs, hourMs } from '../../domain/span.ts';
 
-const checkShape = z.object({
-  part: z.enum(['status', 'reference', 'amount']),
-  holds: z.boolean(),
-  statement: z.string(),
-  how: z.string().exactOptional(),
-});
 const linkShape = z.object({
   /** The order reference, for look-ups and events. */
   reference: referenceShape,
@@ -70,14 +59,9 @@ const linkShape = z.object({
   /** A failed try of the customer, by a signed event; the link stays open. */
   failure: z.object({ atMs: z.number(), why: z.string().exactOptional() }).exactOptional(),
   /** By a signed event, as in `CardSaved`; only if the link saves the card. */
-  cardSaved: z
-    .discriminatedUnion('kind', [
-      z.object({ kind: z.enum(['kept', 'not_kept']), face: cardFaceShape }),
-      z.object({ kind: z.literal('no_token') }),
-    ])
-    .exactOptional(),
+  cardSaved: stored<CardSaved>('kind').exactOptional(),
   /** The three parts of the proof, by the last look-up that found a transaction. */
-  evidence: z.object({ status: checkShape, reference: checkShape, amount: checkShape }).exactOptional(),
+  evidence: stored<Evidence>('status', 'reference', 'amount').exactOptional(),
 });
 
 export type PaymentLink = z.infer<typeof linkShape>;

@@ -1,7 +1,6 @@
-import { z } from 'zod';
 import type { Account } from '../../account.ts';
 import { type AlertMute, type NotPosted, postsTo } from '../../domain/alert.ts';
-import type { AuditEntry } from '../../records/shapes.ts';
+import { type AuditEntry, stored } from '../../records/shapes.ts';
 import { undefinedIfAway } from '../../domain/failure.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
@@ -33,22 +32,6 @@ type MuteEvent = { kind: 'ended'; by: string } | { kind: 'over' };
  */
 type MuteBodies = { mute: { id: string; isOver: boolean } };
 
-const muteCase: z.ZodType<AlertMute> = z.object({
-  id: z.string(),
-  channel: z.string(),
-  rule: z.string().exactOptional(),
-  match: z.object({
-    reasonPart: z.string().exactOptional(),
-    customer: z.object({ kind: z.enum(['exact', 'prefix']), text: z.string() }).exactOptional(),
-  }),
-  why: z.string(),
-  by: z.string(),
-  fromMs: z.number(),
-  untilMs: z.number(),
-  endedBy: z.string().exactOptional(),
-  isOver: z.boolean(),
-});
-
 /** The store's list of all mutes, by their end. */
 const mutesList = 'mutes';
 const mostListed = 100;
@@ -76,7 +59,7 @@ export function openMutes(
     deps,
     {
       prefix: mutePrefix,
-      schema: muteCase,
+      schema: stored<AlertMute>('channel', 'match', 'fromMs', 'untilMs', 'isOver'),
       lists: ({ untilMs }) => ({ [mutesList]: untilMs }),
       step(mute, event, nowMs) {
         if (event.kind === 'over') return mute.isOver ? undefined : { ...mute, isOver: true };

@@ -1,6 +1,5 @@
 import type { Account } from '../../../account.ts';
 import { setImmediate as letOthersRun } from 'node:timers/promises';
-import { z } from 'zod';
 import { withLookUp, type Destination } from '../route-event.ts';
 import type { AlertState, RoutedRule } from '../../../domain/alert.ts';
 import { type Escalated, alertMessages, openEvidence } from '../alert.ts';
@@ -13,7 +12,7 @@ import {
   type ShownSeverity,
   withEscalation,
 } from '../escalation.ts';
-import type { AuditEntry } from '../../../records/shapes.ts';
+import { type AuditEntry, stored } from '../../../records/shapes.ts';
 import type { PaymentEvent, GatheredKind } from '../../../domain/payment-event.ts';
 import { withoutUndefined } from '../../../domain/json.ts';
 import type { Sealer, Entry, Index, Store } from '../../../store/store.ts';
@@ -251,11 +250,9 @@ function afterCount(
   return { ...storm, counted, isQuiet, ...withoutUndefined({ endedMs, lookAtMs, closed }) };
 }
 
-const named = z.looseObject({ id: z.string(), sinceMs: z.number() });
-
 const stormRules: CaseRules<Storm, StormEvent> = {
   prefix: stormPrefix,
-  schema: z.custom<Storm>((value) => named.safeParse(value).success),
+  schema: stored<Storm>('id', 'sinceMs'),
   lists: listsOf,
   step: stepStorm,
   dueInMs(storm, nowMs) {
