@@ -199,7 +199,10 @@ describe('submitting a modal', () => {
     ['a fault', { status: 500 }],
     ['nothing in time', undefined],
   ])('has trouble connecting on %s', async (_what, answer) => {
-    const { show, submit, views } = await open(answer === undefined ? { ackTimeoutMs: 1000 } : {}, () => answer);
+    const { show, submit, views } = await open(
+      answer === undefined ? { ackTimeoutMs: 1000 } : {},
+      () => answer,
+    );
     await show(form);
     expect(await submit(typed('note', 'x'))).toEqual(trouble);
     expect(views()).toMatchObject([{ title: 'Charge', busy: false }]);
