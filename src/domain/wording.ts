@@ -36,13 +36,9 @@ export function listed(names: readonly string[], last: 'and' | 'or'): string {
  * two swapped), and fewer errors than half the letters, so "ab" is never "otp". Undefined if none is that near. Ignores
  * case; on a tie the first word wins.
  */
-export function nearestWord<Word extends string>(
-  typed: string,
-  words: readonly Word[],
-  mostSlips = 2,
-): Word | undefined {
+export function nearestWord<Word extends string>(typed: string, words: readonly Word[]): Word | undefined {
   const wanted = typed.toLowerCase();
-  for (let slips = 0; slips <= mostSlips && slips * 2 < wanted.length; slips += 1) {
+  for (let slips = 0; slips <= 2 && slips * 2 < wanted.length; slips += 1) {
     const near = words.find((word) => isWithin(slips, wanted, word.toLowerCase()));
     if (near !== undefined) return near;
   }

@@ -35,19 +35,6 @@ describe('/pay <reference>', () => {
     expect(desk.messages('lead', 'payDesk')).toEqual([]);
   });
 
-  it('offers a reference that the person found lately if it differs by case or a letter', async () => {
-    const desk = at();
-    await desk.asks('agent', '/pay ORDER-1001', '✅ Paid (confirmed)');
-    const typo = await desk.asks('agent', '/pay ORDER-1O01', 'Did you mean ORDER-1001?');
-    expect(typo.shown.buttons).toEqual(['Look up ORDER-1001', 'Look up', 'Share to channel']);
-    await desk.presses('agent', 'Look up ORDER-1001', typo);
-    await desk.modalSays('agent', ['✅ Paid (confirmed)', 'ORDER-1001']);
-    await desk.closes('agent');
-    await desk.asks('agent', '/pay order-1001', 'Did you mean ORDER-1001?');
-    const colleague = await desk.asks('lead', '/pay order-1001', 'check the spelling');
-    expect(colleague.shown.buttons).not.toContain('Look up ORDER-1001');
-  });
-
   it('compares the payment with the expected amount; a reference with blanks needs quotes', async () => {
     const desk = at();
     await desk.asks('agent', '/pay lookup ORDER-1001 12,500.00', '✅ Paid (confirmed)');

@@ -4,7 +4,6 @@ import {
   orderedButtons,
   isMasked,
   lookingUpNote,
-  nearButton,
   revealButtonOf,
   transactionNote,
 } from '../../slack/words/transaction-message.ts';
@@ -76,10 +75,7 @@ export function transactionModal(
         [againButton(wordsOfView(view))],
         buttonsFor(view, { ...may, share }),
       );
-  return answerModal(
-    { ...view, channelId },
-    { ...transactionNote(view), buttons: [...nearButton(view), ...buttons] },
-  );
+  return answerModal({ ...view, channelId }, { ...transactionNote(view), buttons });
 }
 
 /** Says that the service gave no usable answer, with a button to ask again. */

@@ -112,7 +112,7 @@ function lookupCommand(deps: Lookups, proof: Press): Command {
     { caller, whileWaiting }: Conversation,
   ): Promise<SlackMessage> {
     const may = deps.reveals.may(caller);
-    const view = await whileWaiting(deps.ask(question, caller.userId), stillLooking(question.reference));
+    const view = await whileWaiting(deps.ask(question), stillLooking(question.reference));
     const share = isChannel(caller.channelId) && (caller.threadTs === undefined || 'in_thread');
     const message = answerMessage(view, { share, reveal: await may });
     return view.confirmation.kind === 'not_found'
@@ -312,7 +312,7 @@ async function answerTo(
 ): Promise<{ modal: Modal; message: SlackMessage }> {
   try {
     const may = deps.reveals.may(caller);
-    const view = await deps.ask(question, caller.userId);
+    const view = await deps.ask(question);
     const shown = transactionModal(view, channelId, { share: true, reveal: await may });
     // If the modal was closed, the answer goes by direct message, without buttons to share or reveal.
     return { modal: shown, message: answerMessage(view, { share: false, reveal: false }) };

@@ -6,7 +6,6 @@ import { parseAmount } from '../../domain/money.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../../domain/wording.ts';
 import type { TransactionView } from '../../slack/words/transaction-message.ts';
-import { createFoundLately } from './near-reference.ts';
 import type { Reveals } from './reveal.ts';
 
 /** The known decline of a reference, unless the look-up contradicts it. */
@@ -19,8 +18,8 @@ export type DeclineOf = (
 export type Lookups = {
   account: Pick<Account, 'shownAccount' | 'slack' | 'people'>;
   reveals: Reveals;
-  /** Asks the service and judges its answer. `userId`: the only reader, if there is one. Throws `ServiceFailure`. */
-  ask: (question: Question, userId?: string) => Promise<TransactionView>;
+  /** Asks the service and judges its answer. Throws `ServiceFailure`. */
+  ask: (question: Question) => Promise<TransactionView>;
 };
 
 /** A reference, and perhaps its expected amount. */
@@ -39,24 +38,17 @@ export function parseQuestion(words: readonly string[]): Parsed<Question> {
 }
 
 export function createAsk(
-  {
-    payments,
-    shownAccount: { environment, account },
-    now,
-  }: Pick<Account, 'payments' | 'shownAccount' | 'now'>,
+  { payments, shownAccount, now }: Pick<Account, 'payments' | 'shownAccount' | 'now'>,
   declineOf: DeclineOf,
 ): Lookups['ask'] {
-  const lately = createFoundLately();
-  return async function ask({ reference, amountMinor }, userId) {
+  return async function ask({ reference, amountMinor }) {
     const transaction = await payments.findTransaction(reference);
     const amount =
       amountMinor === undefined ? {} : { amount: { minor: amountMinor, source: 'person' as const } };
     const confirmation = confirm({ reference, ...amount }, transaction);
     const declined = await declineOf(reference, confirmation);
-    const isFound = confirmation.kind !== 'not_found';
-    if (userId !== undefined && isFound) lately.add(userId, reference);
-    const near = userId === undefined || isFound ? undefined : lately.near(userId, reference);
-    const known = withoutUndefined({ declined, amountMinor, near });
+    const { environment, account } = shownAccount;
+    const known = withoutUndefined({ declined, amountMinor });
     return { reference, confirmation, environment, account, checkedAtMs: now(), ...known };
   };
 }

@@ -37,12 +37,9 @@ export function typedLookUpButton(text: string, reference: string, amountMinor?:
 /** A button that looks up in a new modal: from the App Home, a message would appear somewhere else. */
 export const openLookUpActionId = 'look_up_open';
 
-export function openLookUpButton(reference: string, amountMinor?: number, text = 'Look up'): Button[] {
-  const actionId = ownId(openLookUpActionId);
-  return lookUpButton(text, reference, amountMinor).map((button) => ({
-    ...button,
-    action_id: actionId,
-  }));
+export function openLookUpButton(reference: string, amountMinor?: number): Button[] {
+  const action_id = ownId(openLookUpActionId);
+  return lookUpButton('Look up', reference, amountMinor).map((one) => ({ ...one, action_id }));
 }
 
 /** A button that shows a reference's story; the button's value is the reference. */

@@ -6,7 +6,6 @@ import {
   customerWord,
   environmentWords,
   lookUpButton,
-  openLookUpButton,
   proofLine,
   provenWords,
   quoted,
@@ -35,8 +34,6 @@ export type TransactionView = {
   amountMinor?: number;
   /** Not paid, because the bank declined it. */
   declined?: FoundDecline;
-  /** For *not found*: a similar reference that the person found lately. */
-  near?: OrderReference;
 };
 
 /**
@@ -54,10 +51,7 @@ export function transactionNote(view: TransactionView, more: readonly Button[] =
     state: declined ? failedState(declined.how) : transactionState(confirmation),
     about: transactionDetails(view),
     body: body(view),
-    buttons: [
-      ...nearButton(view),
-      ...(refresh.length === 0 ? [] : orderedButtons(confirmation, refresh, more)),
-    ],
+    buttons: refresh.length === 0 ? [] : orderedButtons(confirmation, refresh, more),
     foot: proofFoot({
       environment,
       account,
@@ -68,11 +62,6 @@ export function transactionNote(view: TransactionView, more: readonly Button[] =
       orderId: evidence?.reference.holds === false ? transaction?.orderId : undefined,
     }),
   };
-}
-
-/** A button for the similar reference. The person has found that reference before, so it is no card number. */
-export function nearButton({ near }: TransactionView): Button[] {
-  return near === undefined ? [] : openLookUpButton(near, undefined, `Look up ${referenceWord(near)}`);
 }
 
 /** *Share* first for a proven payment, *Look up* first for others. */
@@ -181,22 +170,20 @@ export function nextForUnproven({
 }
 
 function notFound(view: TransactionView): TextRun[][] {
-  const { environment, account, near, reference, amountMinor } = view;
+  const { environment, account, reference, amountMinor } = view;
   const other = environmentWords[environment === 'live' ? 'sandbox' : 'live'];
   // "ORDER 17" without quotes is read as a reference and an amount.
   const mayHaveSpace = amountMinor !== undefined && !/\d/.test(reference);
   return [
     [words(`${word(account) || 'This account'} has no such reference. ${other} payments don’t show here.`)],
-    near === undefined
-      ? [
-          bold('Next: '),
-          words(
-            mayHaveSpace
-              ? 'check the spelling. A reference with spaces goes in quotes: "ORDER 17".'
-              : `check the spelling, or ${isMasked(view) ? 'type it again' : 'look it up again'} if it was charged moments ago.`,
-          ),
-        ]
-      : [bold(`Did you mean ${referenceWord(near)}?`)],
+    [
+      bold('Next: '),
+      words(
+        mayHaveSpace
+          ? 'check the spelling. A reference with spaces goes in quotes: "ORDER 17".'
+          : `check the spelling, or ${isMasked(view) ? 'type it again' : 'look it up again'} if it was charged moments ago.`,
+      ),
+    ],
   ];
 }
 
