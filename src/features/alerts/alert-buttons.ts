@@ -330,10 +330,7 @@ export function alertButtons(
 }
 
 /** The failed amount and its customer, to fill in a form. */
-function failedTerms({
-  event,
-  evidence,
-}: FoundAlert): Pick<Prefill, 'amountMinor' | 'currency' | 'customerId'> {
+function failedTerms({ event, evidence }: FoundAlert) {
   const money = moneyOfFailure(event, evidence?.lookup);
   const { customerId } = event;
   return withoutUndefined({ amountMinor: money?.minor, currency: money?.currency, customerId });

@@ -149,10 +149,7 @@ export function createAlertCases(
     return { kind: 'escalated', about, ...(replaced && { replaced }) };
   }
 
-  async function readAll(
-    id: string,
-    known?: AlertMessage,
-  ): Promise<{ stored: EventCase; messages: AlertMessage[]; state: AlertState }> {
+  async function readAll(id: string, known?: AlertMessage) {
     const [stored = untouched(id), messages] = await Promise.all([
       cases.find(id),
       alertMessages(store, id, known),
@@ -227,10 +224,7 @@ export function createAlertCases(
     firstAlert,
 
     /** The data of an alert's message; `known`: a message of it that was read before. */
-    async read(
-      id: string,
-      known?: AlertMessage,
-    ): Promise<{ state: AlertState; charging?: AlertCharge; evidence?: Evidence }> {
+    async read(id: string, known?: AlertMessage) {
       const { stored, state } = await readAll(id, known);
       return { state, ...withoutUndefined({ charging: await charging(stored), evidence: stored.evidence }) };
     },
@@ -308,18 +302,10 @@ export async function seenState(
 /** Returns the function that tells an alert's steps to its messages, threads, people, charges and links. */
 function createStepTelling(
   account: Parameters<typeof createAlertCases>[0],
-  {
-    storms,
-    tellPayment,
-    openLinks,
-    chargeOf,
-    mutedIn,
-  }: Pick<
-    Parameters<typeof createAlertCases>[1],
-    'storms' | 'tellPayment' | 'openLinks' | 'chargeOf' | 'mutedIn'
-  >,
+  needs: Parameters<typeof createAlertCases>[1],
 ): (state: EventCase) => Promise<void> {
   const { store } = account;
+  const { storms, tellPayment, openLinks, chargeOf, mutedIn } = needs;
   const messages: Messages<AlertStepBodies> = createMessages(account);
 
   /** The alert's end is stored before its links are read: a link begun later finds the end, and is refused. */

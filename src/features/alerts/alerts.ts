@@ -329,13 +329,7 @@ const mostNamed = 10;
 function alertsCommand(
   account: Account,
   needs: AlertsNeeds,
-  {
-    storms,
-    alerts,
-    judging,
-    mutedNow,
-    notPosted,
-  }: {
+  parts: {
     storms: Storms;
     alerts: AlertCases;
     judging: JudgeAgain;
@@ -343,6 +337,7 @@ function alertsCommand(
     notPosted: (mute: AlertMute) => Promise<NotPosted>;
   },
 ): Command {
+  const { storms, alerts, judging, mutedNow, notPosted } = parts;
   const { shownAccount, now } = account;
   const { routes } = account.rules;
   // Long enough to search the channel's history for a post that may have arrived.

@@ -85,18 +85,12 @@ export async function eventsOfOrder(
 /** How far back rehearsals, summaries and mutes look. */
 export const lookedBackMs = 7 * dayMs;
 
+type EventStore = { store: Pick<Store, 'list'>; sealer: Sealer };
+
 export type EventLog = ReturnType<typeof createEventLog>;
 
 /** Reads stored events by the time they were received. */
-export function createEventLog({
-  store,
-  sealer,
-  log,
-}: {
-  store: Pick<Store, 'list'>;
-  sealer: Sealer;
-  log: Log;
-}) {
+export function createEventLog({ store, sealer, log }: EventStore & { log: Log }) {
   function openIfPossible(entry: Entry): LoggedEvent[] {
     try {
       const stored = openStoredEvent(sealer, entry);
@@ -132,13 +126,7 @@ export function createEventLog({
 }
 
 /** When the newest event was received (UTC ms); undefined: there is none, or it can't be read. */
-export async function newestEventMs({
-  store,
-  sealer,
-}: {
-  store: Pick<Store, 'list'>;
-  sealer: Sealer;
-}): Promise<number | undefined> {
+export async function newestEventMs({ store, sealer }: EventStore): Promise<number | undefined> {
   const [newest] = (await store.list(eventsList, { max: 1, newestFirst: true })).entries;
   return newest && ifReadable(() => openStoredEvent(sealer, newest))?.receivedAtMs;
 }

@@ -83,13 +83,9 @@ function storedPart({ channel, rule }: Destination): Destination {
  */
 export function routesOf(
   mutes: readonly AlertMute[],
-  {
-    event,
-    receivedAtMs,
-    nowMs,
-    plan,
-  }: { event: PaymentEvent; receivedAtMs: number; nowMs: number; plan: RoutePlan },
+  about: { event: PaymentEvent; receivedAtMs: number; nowMs: number; plan: RoutePlan },
 ): Routed {
+  const { event, receivedAtMs, nowMs, plan } = about;
   const mutedBy = ({ channel, rule }: Destination): string[] =>
     mutes
       .filter(

@@ -5,7 +5,6 @@ import type { RetryVerdict } from '../../domain/decline-reason.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import {
   type Remembering,
-  type MessageRecord,
   type Work,
   areDetailsOver,
   findMessageRecord,
@@ -26,7 +25,6 @@ import {
   type Alert,
   type AlertMessage,
   type AlertStatus,
-  type AlertStep,
   type Evidence,
   mentionedUsers,
   contradicts,
@@ -253,46 +251,33 @@ async function erase(
   return { kind: 'written' };
 }
 
-/** `current`: the alert's present state; `id`: the value of its buttons. */
-type ReadStep = {
-  step: AlertStep;
-  parent: MessageRecord;
-  current: Awaited<ReturnType<AlertCases['read']>>;
-  alert: Alert;
-  id: string;
-  evidence?: Evidence;
-};
-
 /** Renders the steps of alerts, in threads and for single persons. */
 function createStepRenders(
   { store, sealer }: Pick<Account, 'store' | 'sealer'>,
-  {
-    alertOf,
-    alerts,
-    judging,
-  }: {
+  needs: {
     alertOf: (message: AlertMessage, found: { event: PaymentEvent; lookup: Lookup }) => Alert;
     alerts: Pick<AlertCases, 'read'>;
     judging: Pick<JudgeAgain, 'nextTry'>;
   },
 ): Renders<AlertStepBodies> {
-  /** A step and its alert; undefined: the alert is forgotten. */
-  async function readStep({ parent: key, step }: AlertStepBody): Promise<ReadStep | undefined> {
+  /** A step's alert and its present state; undefined: the alert is forgotten. */
+  async function readStep({ parent: key }: AlertStepBody) {
     const parent = await findMessageRecord(store, key);
     if (!parent) return undefined;
     const event = openEvent(sealer, key, parent);
-    const current = await alerts.read(event.key);
+    const current = await needs.alerts.read(event.key);
     const evidence = newestOf([current.evidence, openEvidence(sealer, key, parent)]);
     const lookup: Lookup = evidence?.lookup ?? { kind: 'no_reference' };
-    const alert = alertOf({ key, record: parent }, { event, lookup });
-    return { step, parent, current, alert, id: event.key, ...withoutUndefined({ evidence }) };
+    const alert = needs.alertOf({ key, record: parent }, { event, lookup });
+    return { parent, current, alert, id: event.key, evidence };
   }
 
   return {
     async alert_note(body, { entry }, about) {
       const read = await readStep(body);
       if (!read) return { kind: 'nothing' };
-      const { step, alert, current, parent } = read;
+      const { step } = body;
+      const { alert, current, parent } = read;
       const storm = parent.digest?.storm;
       // The digest's thread is shared by all its alerts: only what concerns money goes there.
       if (storm !== undefined && !isMoneyStep(step)) return { kind: 'nothing' };
@@ -310,23 +295,17 @@ function createStepRenders(
     async alert_direct(body, { record: { channel: to } }, about) {
       const read = await readStep(body);
       if (!read) return { kind: 'nothing' };
-      const place = placeOf(read.parent);
-      const alert = await withButtons(read, judging);
-      const message = alertDirectMessage(read.step, alert, { ...about, to, ...withoutUndefined({ place }) });
-      return { kind: 'shown', message };
+      const { alert, current, parent, id, evidence } = read;
+      // With buttons: the person can act from here.
+      const { event, receivedAtMs } = alert;
+      const failed = { event: { ...event, key: id }, receivedAtMs, ...withoutUndefined({ evidence }) };
+      const isOver = current.charging !== undefined || isEnded(current.state);
+      const { offer: again } = isOver ? {} : await needs.judging.nextTry(failed);
+      const status = { id, state: current.state, ...withoutUndefined({ again }) };
+      const where = { ...about, to, ...withoutUndefined({ place: placeOf(parent) }) };
+      return { kind: 'shown', message: alertDirectMessage(body.step, { ...alert, status }, where) };
     },
   };
-}
-
-/** A step's alert for one person, who can act from there. */
-async function withButtons(
-  { current, alert, id, evidence }: ReadStep,
-  judging: Pick<JudgeAgain, 'nextTry'>,
-): Promise<Alert> {
-  const { event, receivedAtMs } = alert;
-  const failed = { event: { ...event, key: id }, receivedAtMs, ...withoutUndefined({ evidence }) };
-  const { offer } = current.charging || isEnded(current.state) ? {} : await judging.nextTry(failed);
-  return { ...alert, status: { id, state: current.state, ...withoutUndefined({ again: offer }) } };
 }
 
 /** Judges the next try. If the card is on hold, stores the hold's end: an acknowledged alert's messages are rendered again then. */

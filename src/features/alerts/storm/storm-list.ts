@@ -88,24 +88,21 @@ function amountOf({ event: { amountMinor, currency } }: StormRow): string {
 
 /** A failure's state is its alert's; a payment's, whether a look-up proved it. */
 function stateOf({ event, state, isConfirmed }: StormRow): { words: string; cell: string } {
-  if (event.kind === 'payment_failed') return { words: stateWords(state), cell: state.kind };
+  if (event.kind === 'payment_failed') {
+    const isSnoozed = state.kind === 'acknowledged' && state.snoozedUntil !== undefined;
+    return { words: isSnoozed ? '💤 Snoozed' : stateWords[state.kind], cell: state.kind };
+  }
   return isConfirmed
     ? { words: '✅ Proven by look-up', cell: 'confirmed' }
     : { words: 'By its event alone', cell: 'event_alone' };
 }
 
-function stateWords(state: AlertState): string {
-  switch (state.kind) {
-    case 'open':
-      return 'Open';
-    case 'acknowledged':
-      return state.snoozedUntil === undefined ? '👀 Acknowledged' : '💤 Snoozed';
-    case 'recovered':
-      return '✅ Resolved';
-    case 'closed':
-      return '☑️ Resolved';
-  }
-}
+const stateWords: Record<AlertState['kind'], string> = {
+  open: 'Open',
+  acknowledged: '👀 Acknowledged',
+  recovered: '✅ Resolved',
+  closed: '☑️ Resolved',
+};
 
 /** Texts are masked as in the list; times are UTC. */
 const csvColumns: readonly CsvColumn<StormRow>[] = [
@@ -127,10 +124,6 @@ const csvColumns: readonly CsvColumn<StormRow>[] = [
     cell: ({ state }) => (state.kind === 'recovered' ? referenceWord(state.payment.reference) : ''),
   },
 ];
-
-function stormFileName({ gathers, counted }: Storm): string {
-  return csvFileName(gathers === 'payment_failed' ? 'storm' : 'payments', counted.firstMs);
-}
 
 /** For the second person who pressed *Acknowledge all*. */
 function alreadyAcknowledgedMessage(
@@ -263,7 +256,7 @@ export function stormButtons(
     const outcome = await slack.uploadFile(
       { channel: digest.posted.channel, threadTs: digest.posted.ts },
       {
-        name: stormFileName(storm),
+        name: csvFileName(storm.gathers === 'payment_failed' ? 'storm' : 'payments', storm.counted.firstMs),
         title: `${many} of one digest`,
         text: csvHead(csvColumns) + csvRows(csvColumns, all),
         comment: `${many} of this digest, as they stand now`,

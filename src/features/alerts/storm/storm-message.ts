@@ -1,5 +1,4 @@
 import type { Button, RichTextBlock } from '@slack/types';
-import { withoutUndefined } from '../../../domain/json.ts';
 import { counted } from '../../../domain/wording.ts';
 import type { AlertMute, EventAccount } from '../../../domain/alert.ts';
 import type { GatheredKind } from '../../../domain/payment-event.ts';
@@ -10,13 +9,11 @@ import {
   type Storm,
   type StormCount,
   type Storms,
-  type AcknowledgedElsewhere,
 } from './storm.ts';
 import {
   actions,
   bold,
   button,
-  channelName,
   fields,
   headline,
   moment,
@@ -55,7 +52,7 @@ const mostReasons = 3;
 const minuteMs = 60_000;
 
 export function stormRenders(
-  storms: Pick<Storms, 'find' | 'acknowledgedElsewhere'>,
+  storms: Pick<Storms, 'find'>,
   mutedNow: () => Promise<readonly AlertMute[]>,
   account: EventAccount,
 ): Renders<DigestBodies> {
@@ -64,9 +61,7 @@ export function stormRenders(
       const storm = await storms.find(id);
       if (!storm) return { kind: 'nothing' };
       const muted = (await mutedNow()).filter(({ channel }) => channel === storm.channel);
-      const elsewhere = await storms.acknowledgedElsewhere(id);
-      const shown = { storm, muted, ...withoutUndefined({ elsewhere }), ...about };
-      return { kind: 'shown', message: stormMessage(shown, account) };
+      return { kind: 'shown', message: stormMessage({ storm, muted, ...about }, account) };
     },
     async digest_note({ storm: id, step }, _work, about) {
       const storm = await storms.find(id);
@@ -85,12 +80,7 @@ export function stormRenders(
  * events say, not proof. `muted`: the channel's current mutes.
  */
 export function stormMessage(
-  {
-    storm,
-    elsewhere,
-    muted,
-    ...about
-  }: PostAttempt & { storm: Storm; elsewhere?: AcknowledgedElsewhere; muted: readonly AlertMute[] },
+  { storm, muted, ...about }: PostAttempt & { storm: Storm; muted: readonly AlertMute[] },
   { environment, account }: EventAccount,
 ): SlackMessage {
   const { id, gathers, counted: of, endedMs } = storm;
@@ -106,7 +96,7 @@ export function stormMessage(
         Time: timeSpan(of),
         'By currency': sums.length + moreCurrencies > mostSums ? sumWords(of).join(', ') : undefined,
         'Amount not known': unsummed === 0 ? undefined : gathered(gathers, unsummed),
-        ...(isPaid ? { 'Proven by look-up': `${confirmed} of ${count}` } : caseFields(storm, elsewhere)),
+        ...(isPaid ? { 'Proven by look-up': `${confirmed} of ${count}` } : caseFields(storm)),
       }),
       ...(isPaid ? [] : [reasons(of)]),
       // Once it is over, nothing edits it when a mute ends.
@@ -183,20 +173,10 @@ const paymentWords = {
   overNext: 'New payments are posted one by one again.',
 };
 
-function caseFields(
-  { taken, closed, endedMs, counted: { recovered } }: Storm,
-  elsewhere: AcknowledgedElsewhere | undefined,
-): Parameters<typeof fields>[0] {
+function caseFields({ taken, closed, endedMs, counted: { recovered } }: Storm): Parameters<typeof fields>[0] {
   const more = words(endedMs === undefined ? ', new ones too' : '');
   return {
     'Acknowledged by': taken && [person(taken.by), words(' '), moment(taken.at, '{time}'), more],
-    'Those in': elsewhere && [
-      channelName(elsewhere.channel),
-      words(' acknowledged by '),
-      person(elsewhere.by),
-      words(' '),
-      moment(elsewhere.at, '{time}'),
-    ],
     Resolved: recovered === 0 ? undefined : `${recovered} by payment`,
     'Resolved by': closed && [person(closed.by), words(' '), moment(closed.at, '{time}')],
     Reason: closed && outsideText(closed.reason, longestTypedReason),

@@ -2,7 +2,7 @@ import type { Account } from '../../../account.ts';
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { withLookUp, type Destination } from '../route-event.ts';
 import type { AlertState, RoutedRule } from '../../../domain/alert.ts';
-import { type Escalated, alertMessages, openEvidence } from '../alert.ts';
+import { type Escalated, openEvidence } from '../alert.ts';
 import {
   type Escalation,
   escalate,
@@ -77,9 +77,6 @@ export type Storm = {
   isQuiet: boolean;
 };
 
-/** Who acknowledged some of its alerts by another channel's digest. */
-export type AcknowledgedElsewhere = { by: string; at: number; channel: string };
-
 type StormEvent =
   /** A group reached its threshold, so the storm counts its alerts. `rule` sends them. */
   | { kind: 'joined'; group: string; rule: RoutedRule | undefined }
@@ -105,8 +102,6 @@ const soonMs = 1_000;
 /** Time between a digest's edits, for each storm at work: Slack limits the edits of all of them together. */
 const editPaceMs = 5_000;
 const mostListed = 100;
-/** Only this many of the newest alerts are compared to find other channels' storms. */
-const mostCompared = 20;
 const minuteMs = 60_000;
 
 /** The list of a group's alerts in a channel, by the time they came or were posted. Enough of them begin a storm. */
@@ -177,14 +172,8 @@ function stepStorm(storm: Storm, event: StormEvent, nowMs: number): Storm | unde
 }
 
 function newStorm(first: Pick<Storm, 'id' | 'channel' | 'gathers' | 'number' | 'sinceMs'>): Storm {
-  const counted = {
-    ...createTally().total(),
-    firstMs: 0,
-    lastMs: 0,
-    calmSinceMs: 0,
-    confirmed: 0,
-    recovered: 0,
-  };
+  const none = { firstMs: 0, lastMs: 0, calmSinceMs: 0, confirmed: 0, recovered: 0 };
+  const counted = { ...createTally().total(), ...none };
   return { ...first, groups: [], counted, lookAtMs: first.sinceMs + soonMs, isQuiet: false };
 }
 
@@ -287,7 +276,7 @@ export function createStorms(
   },
   usualThreshold: number,
 ) {
-  const { store, sealer, now } = deps;
+  const { store, now } = deps;
   const messages: Messages<DigestBodies> = createMessages(deps);
   const storms = createCases<Storm, StormEvent>(deps, stormRules, {
     async due(storm, nowMs) {
@@ -300,7 +289,7 @@ export function createStorms(
       const paceMs = Math.max(editPaceMs * Math.max(1, entries.length), counted.count);
       return { event: { kind: 'counted', counted: await count(id), paceMs } };
     },
-    async tell({ id, channel, counted, taken, steps = [], told = 0 }) {
+    async tell({ id, channel, counted, steps = [], told = 0 }) {
       // Nothing to show: its first alert was posted after all.
       if (counted.count === 0) return;
       // In the channel's own lane it would wait behind a backlog until the storm is over.
@@ -310,25 +299,12 @@ export function createStorms(
         const key = messageKey('digest_note', `${id}#${told + index + 1}`);
         await messages.post(key, { channel, lane, body: { storm: id, step }, isNote: true });
       }
-      const others = taken ? await elsewhere(id) : [];
-      await Promise.all(others.map((other) => messages.refresh(messageKey('digest', other.id))));
     },
   });
 
   async function newestOf(stream: string): Promise<Storm | undefined> {
     // More than one, because `list` leaves out unreadable ones.
     return (await storms.list(stormsOf(stream), { max: 10, newestFirst: true }))[0];
-  }
-
-  /** The storms of other channels that count its newest alerts, too. */
-  async function elsewhere(id: string): Promise<Storm[]> {
-    const { entries } = await store.list(stormAlerts(id), { max: mostCompared, newestFirst: true });
-    const items = entries.flatMap((entry) => ifReadable(() => itemOf(sealer, entry)) ?? []);
-    const all = await Promise.all(items.map(({ event }) => alertMessages(store, event.key)));
-    const ids = new Set(all.flat().flatMap(({ record }) => record.digest?.storm ?? []));
-    ids.delete(id);
-    const found = await Promise.all([...ids].map((other) => storms.find(other).catch(undefinedIfUnreadable)));
-    return found.filter((storm) => storm !== undefined);
   }
 
   async function count(id: string): Promise<StormCount> {
@@ -432,10 +408,7 @@ export function createStorms(
      * Acknowledges all its alerts, later ones too: one decision over all replicas. `isFirst`: this call did it; else `by`
      * says who did. Undefined: unknown storm.
      */
-    async acknowledge(
-      id: string,
-      by: string,
-    ): Promise<{ by: string; at: number; isFirst: boolean; isOver: boolean } | undefined> {
+    async acknowledge(id: string, by: string) {
       const heard = await storms.applyAndWake(id, { kind: 'acknowledged', by });
       const { taken, endedMs } = heard?.state ?? {};
       return heard && taken && { ...taken, isFirst: heard.isMoved, isOver: endedMs !== undefined };
@@ -451,13 +424,6 @@ export function createStorms(
 
     /** The state that it gives its alerts; undefined: nobody acknowledged it. */
     stateOfAlerts: (id: string) => stateByStorm(deps, id),
-
-    /** The first who acknowledged some of its alerts by another channel's digest. */
-    async acknowledgedElsewhere(id: string): Promise<AcknowledgedElsewhere | undefined> {
-      const found = await elsewhere(id);
-      const all = found.flatMap(({ channel, taken }) => (taken ? [{ ...taken, channel }] : []));
-      return all.toSorted((one, other) => one.at - other.at)[0];
-    },
 
     /**
      * Has it counted again: a payment resolved one of its alerts, or one was added after its end. False: it is forgotten or

@@ -29,12 +29,9 @@ export function summaryTimes({ policy }: Pick<Account['settings'], 'policy'>): S
   return (policy.daily_summary ?? []).map(summaryTime);
 }
 
-export function summaryTime({
-  channel,
-  at,
-  tz,
-  file = false,
-}: NonNullable<Account['settings']['policy']['daily_summary']>[number]): SummaryTime {
+type DailyTime = NonNullable<Account['settings']['policy']['daily_summary']>[number];
+
+export function summaryTime({ channel, at, tz, file = false }: DailyTime): SummaryTime {
   // Only computes times; the store's timer wakes the bot.
   const clock = new Cron(`${at % 60} ${Math.floor(at / 60)} * * *`, { timezone: tz, paused: true });
   const date = localDates(tz);
@@ -197,14 +194,9 @@ type ReadState = (id: string) => Promise<{ state: AlertState; evidence?: Evidenc
 export async function summariseDay(
   eventLog: Pick<EventLog, 'since'>,
   readState: ReadState,
-  {
-    channel,
-    plan,
-    nowMs,
-    fromMs,
-    untilMs,
-  }: SummarySpan & { channel: string; plan: RoutePlan; nowMs: number },
+  about: SummarySpan & { channel: string; plan: RoutePlan; nowMs: number },
 ): Promise<DailySummary> {
+  const { channel, plan, nowMs, fromMs, untilMs } = about;
   const [failed, paid, givenBack] = [createTally(), createTally(), createTally()];
   const disputed = { failed: 0, paid: 0, givenBack: 0 };
   const failuresHere: LoggedEvent[] = [];

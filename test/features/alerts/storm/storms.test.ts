@@ -356,7 +356,7 @@ it('a digest says what is muted while the storm is on; afterwards nothing would 
 });
 
 describe('a storm in two channels', () => {
-  it('shows in one digest who acknowledged the other, and keeps its own button', async () => {
+  it('acknowledged in one, keeps its button in the other', async () => {
     const house = alertsHouse({ threshold: 5, channels: ['C0ALERTS01', 'C0ALERTS02'] });
     await burst(house, 1, 10);
     await house.drain(20_000);
@@ -372,8 +372,6 @@ describe('a storm in two channels', () => {
     await house.drain(5_000);
     const [own, other] = digests().map((digest) => JSON.stringify(digest.shown.blocks));
     expect(own).toContain('Acknowledged by');
-    expect(own).not.toContain('Those in');
-    expect(other).toMatch(new RegExp(`Those in.*${first.channel}.*acknowledged by.*${ada}`));
     expect(other).toContain('Acknowledge all');
   });
 
