@@ -16,11 +16,13 @@ import {
   fields,
   header,
   headline,
+  listBlocks,
   messageLink,
   modal,
   moment,
   mrkdwn,
   person,
+  plainLine,
   plainText,
   rich,
   richText,
@@ -66,19 +68,19 @@ const mostPeople = 10;
 /** Words for each kind of request: on the button, while it waits, when it was carried out, and when it wasn't. */
 const kindWords: Record<
   ApprovalShown['kind'],
-  { approve: string; before: string; done: string; stopped: string; not: string }
+  { approve: string; before: string; executed: string; stopped: string; not: string }
 > = {
   charge: {
     approve: 'Approve',
     before: 'Nothing is charged until it’s approved.',
-    done: '☑️ Approved, charge started',
+    executed: '☑️ Approved, charge started',
     stopped: '🛑 Approved, but not charged',
     not: 'Nothing was charged.',
   },
   card_email: {
     approve: 'Approve the new e-mail…',
     before: 'Nothing is changed until it’s approved.',
-    done: '☑️ Approved, done',
+    executed: '☑️ Approved, done',
     stopped: '🛑 Approved, but not changed',
     not: 'Nothing was changed.',
   },
@@ -88,24 +90,18 @@ const kindWords: Record<
  * Symbol and word for a request's state. None is green, which means a proven payment: an approval says who decided, not
  * what happened to the money.
  */
-function approvalState({ state, approvals, needed, shown }: Approval): string {
-  switch (state.kind) {
-    case 'waiting':
-      return approvals.length === 0 ? '🟡 Needs approval' : `🟡 ${approvals.length} of ${needed} approved`;
-    case 'approved':
-      return '🔵 Approved, starting';
-    case 'executed':
-      return kindWords[shown.kind].done;
-    case 'stopped':
-      return kindWords[shown.kind].stopped;
-    case 'refused':
-      return '🚫 Refused';
-    case 'expired':
-      return '⌛ Expired, nobody decided';
-    case 'withdrawn':
-      return '↩️ Withdrawn';
-  }
+function approvalState({ state: { kind }, approvals, needed, shown }: Approval): string {
+  if (kind === 'executed' || kind === 'stopped') return kindWords[shown.kind][kind];
+  if (kind !== 'waiting') return stateWords[kind];
+  return approvals.length === 0 ? '🟡 Needs approval' : `🟡 ${approvals.length} of ${needed} approved`;
 }
+
+const stateWords = {
+  approved: '🔵 Approved, starting',
+  refused: '🚫 Refused',
+  expired: '⌛ Expired, nobody decided',
+  withdrawn: '↩️ Withdrawn',
+};
 
 /** The first line: the state, then the request in short. */
 function headOf(approval: Approval): { state: string; about: string[] } {
@@ -144,13 +140,6 @@ function whatLine(shown: ApprovalShown): Run[] {
     case 'card_email':
       return rich`Link ${bold(cardWords(shown.terms.card))} with another e-mail: ${emailChange(shown.terms)}`;
   }
-}
-
-/** The same sentence in plain text, for a confirm dialog. */
-function whatSentence(shown: ApprovalShown): string {
-  return `${whatLine(shown)
-    .map((run) => ('text' in run ? run.text : ''))
-    .join('')}.`;
 }
 
 /** The facts for the decision; amount and customer are in the first line already. */
@@ -283,7 +272,7 @@ function decideButtons(approval: Approval): Button[] {
   const text = `${kindWords[shown.kind].approve} ${amountWord(shown.terms.money)}`;
   const confirm = confirmDialog({
     title: `${text}?`,
-    text: `${whatSentence(shown)} ${afterYours(approval) ?? startsAtOnce}`,
+    text: `${plainLine(whatLine(shown))}. ${afterYours(approval) ?? startsAtOnce}`,
     confirm: 'Approve',
     deny: 'Not now',
   });
@@ -580,15 +569,14 @@ export function openApprovals({ waiting }: PersonsApprovals): OpenItems | undefi
  * left out.
  */
 function itemsOf(all: readonly ApprovalItem[], to: 'approver' | 'requester', more: string): MessageBlock[] {
-  const shown = all.slice(0, mostShown).flatMap((item) => {
+  const blocksOf = (item: ApprovalItem): MessageBlock[] => {
     const note = noteOf({ ...item, to });
-    const { shown: terms, state } = item.approval;
+    const { shown, state } = item.approval;
     const lookUp =
-      terms.kind === 'charge' && state.kind === 'executed'
-        ? openLookUpButton(terms.reference, terms.terms.money.minor)
+      shown.kind === 'charge' && state.kind === 'executed'
+        ? openLookUpButton(shown.reference, shown.terms.money.minor)
         : [];
     return noteMessage({ ...note, buttons: [...(note.buttons ?? []), ...lookUp] }).blocks;
-  });
-  const left = all.length - mostShown;
-  return left > 0 ? [...shown, context(plainText(`… and ${left} more. ${more}`))] : shown;
+  };
+  return listBlocks(all, mostShown, blocksOf, more);
 }

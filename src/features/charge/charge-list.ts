@@ -5,12 +5,11 @@ import {
   actions,
   bold,
   code,
-  context,
   divider,
   header,
+  listBlocks,
   moment,
   person,
-  plainText,
   richText,
   words,
 } from '../../slack/kit/blocks.ts';
@@ -44,12 +43,18 @@ export function pendingCodesMessage(
   account: ShownAccount,
   { nowMs, others = [] }: { nowMs: number; others?: readonly ChargeSeen[] },
 ): SlackMessage {
-  const own = listed(charges, 'They follow as these end.', (charge) => homeItem(charge, nowMs));
-  const theirs = listed(others, 'They follow as these end.', (charge) => [
-    chargeHeadline(charge).block,
-    richText(agentSince(charge), codeLine(charge)),
-    actions(takeOverButton(charge)),
-  ]);
+  const follow = 'They follow as these end.';
+  const own = listBlocks(charges, mostShown, (charge) => homeItem(charge, nowMs), follow);
+  const theirs = listBlocks(
+    others,
+    mostShown,
+    (charge) => [
+      chargeHeadline(charge).block,
+      richText(agentSince(charge), codeLine(charge)),
+      actions(takeOverButton(charge)),
+    ],
+    follow,
+  );
   const body = [...own, ...(others.length === 0 ? [] : [header('Of colleagues'), ...theirs])];
   const state = charges.length === 0 ? 'No charge waits for a code from you' : waitingWords(charges);
   return noteMessage({ state, body, foot: checkedFoot(account, nowMs) });
@@ -61,11 +66,16 @@ export function doubtMessage(
   account: ShownAccount,
   nowMs: number,
 ): SlackMessage {
-  const items = listed(charges, 'They follow as these end; the bot checks all of them.', (charge) => [
-    chargeHeadline(charge).block,
-    richText(...doubtLines(charge, nowMs)),
-    ...doubtButtons(charge),
-  ]);
+  const items = listBlocks(
+    charges,
+    mostShown,
+    (charge) => [
+      chargeHeadline(charge).block,
+      richText(...doubtLines(charge, nowMs)),
+      ...doubtButtons(charge),
+    ],
+    'They follow as these end; the bot checks all of them.',
+  );
   const isNone = charges.length + unread.length === 0;
   return noteMessage({
     state: doubtTitle(charges.length, unread.length),
@@ -132,7 +142,7 @@ export function homeCharges(
   if (charges.length === 0) return [];
   return [
     header(title),
-    ...listed(charges, 'The others are not shown here.', (charge) => homeItem(charge, nowMs)),
+    ...listBlocks(charges, mostShown, (one) => homeItem(one, nowMs), 'The others are not shown here.'),
     ...homeFoot(account),
     divider(),
   ];
@@ -160,16 +170,6 @@ function homeButtons(charge: ChargeSeen): Button[] {
   const { state, reference, terms } = charge;
   if (state.kind === 'otp') return codeButtons(charge);
   return state.kind === 'approved' ? openLookUpButton(reference, terms.money.minor) : [showButton(reference)];
-}
-
-function listed(
-  charges: readonly ChargeSeen[],
-  more: string,
-  item: (charge: ChargeSeen) => MessageBlock[],
-): MessageBlock[] {
-  const rest = charges.length - mostShown;
-  const moreLine = rest > 0 ? [context(plainText(`… and ${rest} more. ${more}`))] : [];
-  return [...charges.slice(0, mostShown).flatMap(item), ...moreLine];
 }
 
 /** "2 charges wait for a code from you"; without *from you* if customers type some of the codes. */

@@ -65,19 +65,12 @@ function facts(charge: ChargeSeen): RichTextBlock[] {
 }
 
 /** The notice to the operators that a customer did not ask for a charge. */
-export function notMineNotice({
-  reference,
-  agent,
-  terms: { money },
-  state: { kind },
-}: Pick<ChargeSeen, 'reference' | 'agent' | 'terms' | 'state'>): Notice {
+export function notMineNotice(charge: Pick<ChargeSeen, 'reference' | 'agent' | 'terms' | 'state'>): Notice {
+  const pressed = 'The customer pressed it on the page for the code. Agent: ';
   return {
     state: notMineWords,
-    about: [amountWord(money), reference],
-    lines: [
-      plain('The customer pressed it on the page for the code. Agent: ', person(agent)),
-      ...notMineLines(kind),
-    ],
+    about: [amountWord(charge.terms.money), charge.reference],
+    lines: [plain(pressed, person(charge.agent)), ...notMineLines(charge.state.kind)],
   };
 }
 

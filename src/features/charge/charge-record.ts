@@ -333,11 +333,8 @@ export async function chargeOf(
 export type Doubts = { charges: readonly ChargeSeen[]; unread: readonly string[] };
 
 /** The charges with an unknown outcome, oldest first, then those under review. Changes nothing. */
-export async function chargesInDoubt({
-  store,
-  sealer,
-  log,
-}: Pick<Account, 'store' | 'sealer' | 'log'>): Promise<Doubts> {
+export async function chargesInDoubt(account: Pick<Account, 'store' | 'sealer' | 'log'>): Promise<Doubts> {
+  const { store, sealer, log } = account;
   const unread: string[] = [];
   const records: ChargeRecord[] = [];
   for (const entry of await allEntries(store, chargeLists.open)) {

@@ -100,22 +100,13 @@ function codeInput(id: string): ViewBlock {
 }
 
 function lastCodeBlocks({ otp, bankWords }: ChargeSeen): ViewBlock[] {
-  switch (otp?.lastCode) {
-    case undefined:
-      return [];
-    case 'refused': {
-      const theirs = outsideText(bankWords ?? '', longestBankWords);
-      return [noticeLine('warning', theirs === '' ? 'Wrong code.' : `Wrong code. Bank: “${theirs}”.`)];
-    }
-    case 'time_over': {
-      const theirs = outsideText(bankWords ?? '', longestBankWords);
-      return [noticeLine('warning', `Too late, says the bank: “${theirs}”. The bot is checking.`)];
-    }
-    case 'unanswered':
-      return [
-        noticeLine('warning', 'The last code got no answer; the bot keeps checking. It may have cost a try.'),
-      ];
-  }
+  const theirs = outsideText(bankWords ?? '', longestBankWords);
+  const said = {
+    refused: theirs === '' ? 'Wrong code.' : `Wrong code. Bank: “${theirs}”.`,
+    time_over: `Too late, says the bank: “${theirs}”. The bot is checking.`,
+    unanswered: 'The last code got no answer; the bot keeps checking. It may have cost a try.',
+  };
+  return otp?.lastCode ? [noticeLine('warning', said[otp.lastCode])] : [];
 }
 
 /** "2 of 3 tries left · until 14:32". An absolute time, so that the text stays true. */
@@ -212,26 +203,19 @@ function resendBlocks(
   const last = resends.at(-1);
   const text = 'Resend code (no extra time)';
   return [
-    ...(last ? [richText(labelled('Another code', resendWords(last.answer)))] : []),
+    ...(last ? [richText(labelled('Another code', resendWords[last.answer ?? 'none']))] : []),
     ...(mayAsk ? [actions(button({ actionId: otpActions.resend, text, value: reference }))] : []),
   ];
 }
 
 /** The result of the last request for another code. */
-function resendWords(answer: Resend['answer']): string {
-  switch (answer) {
-    case undefined:
-      return 'no answer yet.';
-    case 'resent':
-      return 'on its way.';
-    case 'refused':
-      return 'refused. The earlier code still counts.';
-    case 'not_made':
-      return 'not sent. The earlier code still counts.';
-    case 'unknown':
-      return 'it may or may not arrive.';
-  }
-}
+const resendWords: Record<NonNullable<Resend['answer']> | 'none', string> = {
+  none: 'no answer yet.',
+  resent: 'on its way.',
+  refused: 'refused. The earlier code still counts.',
+  not_made: 'not sent. The earlier code still counts.',
+  unknown: 'it may or may not arrive.',
+};
 
 /** A message's buttons to enter the code: the agent's field, or the customer's link. */
 export function codeButtons(charge: ChargeSeen): Button[] {

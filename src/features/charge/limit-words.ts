@@ -109,11 +109,9 @@ export function homeLimits(own: OwnLimits): MessageBlock[] {
   ];
 }
 
-function currencyLine({
-  currency,
-  limits,
-  usedMinor,
-}: Extract<OwnLimits, { kind: 'limited' }>['currencies'][number]): Run[] {
+type OwnCurrency = Extract<OwnLimits, { kind: 'limited' }>['currencies'][number];
+
+function currencyLine({ currency, limits, usedMinor }: OwnCurrency): Run[] {
   const { per_charge: one, per_agent_per_day: day, per_card_per_day: card } = limits;
   const amount = (minor: number): string => amountWord({ minor, currency });
   const parts = [

@@ -166,11 +166,9 @@ export function createSubmits(account: Account, parts: SubmitParts) {
   }
 
   /** Why a card can't be charged now, at any amount; undefined: it can. `card`: its fingerprint. */
-  async function holdOf(given: {
-    card: string;
-    by: string;
-    currency: string;
-  }): Promise<CardHold | undefined> {
+  async function holdOf(
+    given: Pick<Claim, 'card' | 'by'> & { currency: string },
+  ): Promise<CardHold | undefined> {
     const { card, by, currency } = given;
     // One unreadable card must not hide the others that are suggested; a charge of it is refused.
     const verdict = await cards.mayTry(card).catch(undefinedIfUnreadable);

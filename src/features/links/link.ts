@@ -1,16 +1,7 @@
 import type { Account } from '../../account.ts';
 import { chargeReferencePrefix } from '../../domain/order-reference.ts';
 import { withoutUndefined } from '../../domain/json.ts';
-import {
-  type Run,
-  button,
-  channelName,
-  context,
-  divider,
-  header,
-  plainText,
-  rich,
-} from '../../slack/kit/blocks.ts';
+import { type Run, button, channelName, divider, header, listBlocks, rich } from '../../slack/kit/blocks.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import { type ShownAccount, homeFoot, checkedFoot } from '../../slack/words/account-foot.ts';
 import {
@@ -202,14 +193,12 @@ const mostShown = 5;
 /** The person's unpaid links on the App Home; empty if there are none. */
 export function homeLinks(links: readonly PaymentLink[], account: ShownAccount): MessageBlock[] {
   if (links.length === 0) return [];
-  const more = links.length - mostShown;
   return [
     header('Your open payment links'),
-    ...links.slice(0, mostShown).flatMap((link) => {
+    ...listBlocks(links, mostShown, (link) => {
       const show = button({ actionId: linkActions.show, text: 'Show link', value: link.reference });
       return noteMessage({ ...linkHead(link), buttons: [show] }).blocks;
     }),
-    ...(more > 0 ? [context(plainText(`… and ${more} more.`))] : []),
     ...homeFoot(account),
     divider(),
   ];
@@ -231,24 +220,15 @@ function lookUpMessage(
 
 /** The look-up's result in words; empty for a paid link, which says so itself. */
 function lookUpLine({ state }: PaymentLink, lookup: Lookup): Run[] {
-  return state.kind === 'paid' ? [] : rich`${lookUpWords(lookup)}`;
-}
-
-function lookUpWords(lookup: Lookup): string {
-  switch (lookup.kind) {
-    case 'unchecked':
-      return 'The payments service couldn’t be asked. Try again in a minute.';
-    case 'not_found':
-      return 'No payment so far.';
-    case 'not_paid':
-      return `The payments service says ${lookup.transaction.status}: not paid, and final.`;
-    case 'given_back':
-      return `The payments service says ${lookup.transaction.status}: paid and given back.`;
-    case 'no_reference':
-    case 'not_confirmed':
-    case 'confirmed':
-      return 'No payment of this amount is proven so far. Don’t deliver yet.';
+  if (state.kind === 'paid') return [];
+  if (lookup.kind === 'not_paid' || lookup.kind === 'given_back') {
+    const end = lookup.kind === 'not_paid' ? 'not paid, and final' : 'paid and given back';
+    return rich`The payments service says ${lookup.transaction.status ?? ''}: ${end}.`;
   }
+  if (lookup.kind === 'not_found') return rich`No payment so far.`;
+  return lookup.kind === 'unchecked'
+    ? rich`The payments service couldn’t be asked. Try again in a minute.`
+    : rich`No payment of this amount is proven so far. Don’t deliver yet.`;
 }
 
 /** For a link that never existed or was forgotten. */

@@ -19,7 +19,7 @@ import type {
 import { isGeneratedReference } from '../../domain/order-reference.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { limits } from './limits.ts';
-import type { Modal, ViewBlock } from './message.ts';
+import type { MessageBlock, Modal, ViewBlock } from './message.ts';
 import { ownId } from '../own-account.ts';
 import { cut, mrkdwnText, oneLine, utcTime, visible } from './text.ts';
 
@@ -54,6 +54,18 @@ export function divider(): DividerBlock {
 export function context(...elements: (PlainTextElement | MrkdwnElement)[]): ContextBlock {
   const short = elements.map((element) => ({ ...element, text: cut(element.text, limits.contextText) }));
   return { type: 'context', elements: short.slice(0, limits.contextElements) };
+}
+
+/** The blocks of the first `most` items; then how many are left, and `more` about them. */
+export function listBlocks<Item>(
+  items: readonly Item[],
+  most: number,
+  blocksOf: (item: Item) => readonly MessageBlock[],
+  more = '',
+): MessageBlock[] {
+  const left = items.length - most;
+  const rest = left > 0 ? [context(plainText(`… and ${left} more. ${more}`))] : [];
+  return [...items.slice(0, most).flatMap(blocksOf), ...rest];
 }
 
 export function actions(...buttons: Button[]): ActionsBlock {

@@ -68,17 +68,14 @@ export function form<Fields extends Record<string, Field<unknown>>>(name: string
   };
 }
 
-/** Writes and reads a button's value or a modal's metadata. The text travels through Slack: no secrets. */
-type Codec<T> = {
-  write: (value: T) => string;
-  /** Undefined if the text doesn't fit the schema. */
-  read: (text: string) => T | undefined;
-};
-
-export function codec<T>(schema: z.ZodType<T>): Codec<T> {
+/**
+ * Writes and reads a button's value or a modal's metadata; undefined if the text doesn't fit the schema. It travels
+ * through Slack: no secrets.
+ */
+export function codec<T>(schema: z.ZodType<T>) {
   return {
-    write: (value) => JSON.stringify(value),
-    read: (text) => schema.safeParse(parseJson(text)).data,
+    write: (value: T): string => JSON.stringify(value),
+    read: (text: string): T | undefined => schema.safeParse(parseJson(text)).data,
   };
 }
 

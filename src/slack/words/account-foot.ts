@@ -24,11 +24,8 @@ export function accountWords(environment: Environment, account: string): string 
 }
 
 /** The last line of a message or modal: environment and account. */
-export function accountFoot({
-  environment,
-  account,
-}: Pick<ShownAccount, 'environment' | 'account'>): ContextBlock {
-  return context(plainText(accountWords(environment, account)));
+export function accountFoot(of: Pick<ShownAccount, 'environment' | 'account'>): ContextBlock {
+  return context(plainText(accountWords(of.environment, of.account)));
 }
 
 /**

@@ -49,36 +49,30 @@ const foundWords: Partial<Record<Lookup['kind'], string>> = {
   not_found: outcomeWords.notFound,
 };
 
-export const agentNewsWords: Record<AgentNews, string> = {
-  approved: outcomeWords.paid,
-  otp: outcomeWords.otp,
-  declined: outcomeWords.declined,
-  rejected: outcomeWords.rejected,
-  abandoned: outcomeWords.abandoned,
-  wrong_codes: outcomeWords.wrongCodes,
-  expired: outcomeWords.expired,
-  given_back: outcomeWords.givenBack,
-  review: outcomeWords.review,
+/** What an agent is told of a charge, with its symbol. */
+const marked: Record<AgentNews, string> = {
+  approved: `✅ ${outcomeWords.paid}`,
+  otp: `🔑 ${outcomeWords.otp}`,
+  declined: `❌ ${outcomeWords.declined}`,
+  rejected: `⛔ ${outcomeWords.rejected}`,
+  abandoned: `📭 ${outcomeWords.abandoned}`,
+  wrong_codes: `🚫 ${outcomeWords.wrongCodes}`,
+  expired: `⌛ ${outcomeWords.expired}`,
+  given_back: `↩️ ${outcomeWords.givenBack}`,
+  review: `🚨 ${outcomeWords.review}`,
 };
 
-const symbols: Record<AgentNews, string> = {
-  approved: '✅',
-  otp: '🔑',
-  declined: '❌',
-  rejected: '⛔',
-  abandoned: '📭',
-  wrong_codes: '🚫',
-  expired: '⌛',
-  given_back: '↩️',
-  review: '🚨',
-};
+/** The same without the symbols. */
+export const agentNewsWords = Object.fromEntries(
+  Object.entries(marked).map(([what, words]) => [what, words.replace(/^\S+ /u, '')]),
+) as Record<AgentNews, string>;
 
 /** The word for a charge's state. Only a proven payment is called paid. */
 export function stateWord(charge: ChargeSeen): string {
   const { state, heard, otp } = charge;
   switch (state.kind) {
     case 'rejected':
-      return `${marked('rejected')}: ${refusalWords[state.reason ?? 'other']}`;
+      return `${marked.rejected}: ${refusalWords[state.reason ?? 'other']}`;
     case 'charging':
       return '⏳ Charging …';
     case 'otp_checking':
@@ -90,7 +84,7 @@ export function stateWord(charge: ChargeSeen): string {
     case 'wrong_codes':
       return codesOver(charge);
     default:
-      return marked(state.kind);
+      return marked[state.kind];
   }
 }
 
@@ -104,7 +98,7 @@ export function isInDoubt({ state, heard, otp }: ChargeSeen): boolean {
 /** The words for an earlier message: the charge's present state if that message was about it, else the state it told. */
 export function earlierStateWord(what: AgentNews, charge: ChargeSeen): string {
   if (what === 'wrong_codes') return codesOver(charge);
-  return what === 'approved' || what === charge.state.kind ? stateWord(charge) : marked(what);
+  return what === 'approved' || what === charge.state.kind ? stateWord(charge) : marked[what];
 }
 
 /** The service may end code entry before three codes were entered: then don't say three. */
@@ -114,9 +108,5 @@ function codesOver({ otp }: ChargeSeen): string {
 
 /** The first line of a charge that took no money, also for charges by others. */
 export function failedState(how: FailedHow): string {
-  return how === 'codes_closed' ? `${symbols.wrong_codes} ${outcomeWords.codesClosed}` : marked(how);
-}
-
-function marked(what: AgentNews): string {
-  return `${symbols[what]} ${agentNewsWords[what]}`;
+  return how === 'codes_closed' ? `🚫 ${outcomeWords.codesClosed}` : marked[how];
 }
