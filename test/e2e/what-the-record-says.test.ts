@@ -72,6 +72,29 @@ describe('a decline without words', () => {
   });
 });
 
+describe('the record of another order', () => {
+  it('lends the charge no reason and no hold, and the look-up no amount and customer', async () => {
+    const desk = at();
+    const { house } = desk;
+    house.payments.sendWebhooksTo(undefined);
+    tells = (record) => ({
+      ...record,
+      amount: '99.00',
+      gatewayMessage: 'Lost card',
+      onlineCheckoutOrderReference: 'ANOTHER-1',
+      onlineCheckoutCustomerEmail: 'bob@other.example',
+    });
+    await house.payments.act({ kind: 'set_next_charge', next: 'decline', reason: '' });
+    const reference = await charges(desk, 'agent', { card: ada, amount: '1180.00' });
+    const { shown } = await desk.modalSays('agent', ['❌ Declined by the bank', 'The bank gave no reason']);
+    expect(shown.text).not.toContain('Lost card');
+    const looked = await desk.asks('agent', `/pay ${reference}`, 'ANOTHER-1');
+    expect(looked.text).toBe(`❌ Declined by the bank · amount unknown · ${reference}`);
+    expect(looked.shown.text).not.toContain('Lost card');
+    house.payments.sendWebhooksTo(`${house.webhookGate.url}/webhooks/payments`);
+  });
+});
+
 describe('a reference with two records', () => {
   it('that differ is neither paid nor unpaid: both are shown, and the charge waits', async () => {
     const desk = at();

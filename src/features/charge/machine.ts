@@ -514,7 +514,9 @@ export function findingOf(
     evidence,
     transaction: { status, gatewayMessage },
   } = confirmation;
-  const words = gatewayMessage === undefined ? {} : { why: gatewayMessage };
+  // Another order's words are no reason of this charge.
+  const isOwn = evidence.reference.holds;
+  const words = isOwn && gatewayMessage !== undefined ? { why: gatewayMessage } : {};
   const shown = status === undefined ? {} : { status };
   if (confirmation.kind === 'confirmed') {
     const { compared } = confirmation.transaction;
@@ -523,7 +525,7 @@ export function findingOf(
   if (confirmation.kind === 'not_paid') return { kind: 'final_not_paid', ...shown, ...words };
   if (confirmation.kind === 'given_back') return { kind: 'given_back', ...shown };
   if (evidence.status.holds) {
-    const wrong = evidence.reference.holds ? evidence.amount : evidence.reference;
+    const wrong = isOwn ? evidence.amount : evidence.reference;
     return { kind: 'mismatch', why: wrong.statement };
   }
   return { kind: 'pending', ...shown, ...words };

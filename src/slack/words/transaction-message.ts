@@ -121,13 +121,14 @@ function shownDecline({ confirmation, declined }: TransactionView): FoundDecline
   return confirmation.kind === 'not_confirmed' ? declined : undefined;
 }
 
-/** The rest of the first line. */
+/** The rest of the first line, without amount and customer of another order's record. */
 export function transactionDetails({ reference, confirmation }: TransactionView): string[] {
   if (confirmation.kind === 'not_found') return [typedReference(reference)];
-  const { money, transaction } = confirmation;
+  const { money, transaction, evidence } = confirmation;
+  const isOwn = evidence.reference.holds;
   return [
-    money ? (word(formatMoney(money)) ?? '') : 'amount unknown',
-    customerWord(transaction.customerEmail),
+    isOwn && money ? (word(formatMoney(money)) ?? '') : 'amount unknown',
+    isOwn ? customerWord(transaction.customerEmail) : '',
     referenceWord(reference),
   ];
 }
@@ -139,13 +140,14 @@ function body(view: TransactionView): ProofNote['body'] {
   const proof = proofLine(evidence, transaction);
   if (kind === 'confirmed') return facts(transaction);
   const declined = shownDecline(view);
+  const isOwn = evidence.reference.holds && !evidence.status.holds;
+  const unpaid: Transaction = isOwn ? transaction : {};
   if (declined) {
     const { taken } = declined;
     const next = taken ? takenLines(taken, view.reference) : declineNext(declined);
-    return [...reasonWords(declined, transaction), ...next, ...proof];
+    return [...reasonWords(declined, unpaid), ...next, ...proof];
   }
-  const gateway = evidence.status.holds ? [] : quoted('Gateway:', transaction.gatewayMessage);
-  return [...gateway, ...proof, ...nextForUnproven(confirmation)];
+  return [...quoted('Gateway:', unpaid.gatewayMessage), ...proof, ...nextForUnproven(confirmation)];
 }
 
 /** Why it failed, in the bank's words, else the record's. */
