@@ -272,6 +272,7 @@ export function createFeatures(account: Account, needs: FeatureNeeds) {
     mayReveal: (caller) => lookup.reveals.may(caller),
     mutes: () => mutes.all(),
     rememberCard: ledger && ((card) => ledger.remember(card)),
+    savesNoCard: (reference) => links.savesNoCard(reference),
     onCardSaved: (card) => charges.onCardSaved(card),
     beforeReceived: async (event) =>
       void (await Promise.all(features.flatMap(({ onPaymentEvent }) => onPaymentEvent?.(event) ?? []))),

@@ -121,6 +121,9 @@ describe('/pay link', () => {
     await pay(desk, 'LINK-4');
     const paid = await desk.reads('lead', ['✅ Paid (confirmed)', 'LINK-4'], 'payDesk');
     expect(paid.shown.text).not.toMatch(/card token|card saved/);
+    await desk.settled();
+    const alerts = desk.messages('lead', 'payAlerts').filter(({ text }) => text.includes('LINK-4'));
+    expect(alerts).toEqual([]);
   });
 
   it('says that no payment came, and offers a new link; a late payment still counts', async () => {

@@ -271,6 +271,7 @@ export function startAlerts(
     tellPayment: none,
     openLinks: async () => [],
     tellsFailure: no,
+    savesNoCard: no,
     findCharge: none,
     rememberCard: undefined,
     onCardSaved: none,

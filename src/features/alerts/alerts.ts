@@ -85,6 +85,8 @@ type AlertsNeeds = ButtonsNeeds &
     findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
     /** Stores an event's saved card; undefined: the bot stores no tokens. */
     rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
+    /** Whether this is a payment link of the bot's own that saves no card. */
+    savesNoCard: (reference: string) => Promise<boolean>;
     /** Tells charges that a first payment has saved this card. Idempotent. */
     onCardSaved: (card: SavedCard) => Promise<void>;
     askDayFile: AskDayFile;

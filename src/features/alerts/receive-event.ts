@@ -38,6 +38,8 @@ export function createReceiving(
     needsLookUp: (event: PaymentEvent) => Promise<boolean>;
     /** Stores a saved card's token, sealed; undefined: the bot stores no tokens. */
     rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
+    /** Whether this is a payment link of the bot's own that saves no card. */
+    savesNoCard: (reference: string) => Promise<boolean>;
     /** Tells charges that a first payment has saved this card. */
     onCardSaved: (card: SavedCard) => Promise<void>;
     /** Called with every event, repeats too, so that its charge is looked up now. The saved card's token was removed before. */
@@ -64,7 +66,11 @@ export function createReceiving(
    * sender retries; in the other order the token would be lost. A repeat stores no card, so a forgotten card stays forgotten.
    */
   async function takeToken(received: PaymentEvent): Promise<PaymentEvent> {
-    if (!received.savedCard) return received;
+    if (!received.savedCard) {
+      const { cardSaved, ...others } = received;
+      const lacksToken = cardSaved && !(await needs.savesNoCard(received.orderReference ?? ''));
+      return lacksToken ? received : others;
+    }
     const { savedCard, ...event } = received;
     const { rememberCard } = needs;
     const known = await findEvent(store, event.key);

@@ -1,6 +1,7 @@
 import type { Account } from '../../account.ts';
-import { chargeReferencePrefix } from '../../domain/order-reference.ts';
+import { chargeReferencePrefix, parseOrderReference } from '../../domain/order-reference.ts';
 import { withoutUndefined } from '../../domain/json.ts';
+import { undefinedIfUnreadable } from '../../records/records.ts';
 import { type Run, button, channelName, divider, header, listBlocks, rich } from '../../slack/kit/blocks.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import { type ShownAccount, homeFoot, checkedFoot } from '../../slack/words/account-foot.ts';
@@ -163,6 +164,11 @@ export function createLinks(
     /** `alert`: the one that the link should resolve. */
     form: async (prefill: LinkPrefill, caller: Caller, alert?: string) =>
       await formFor(prefill, channelOf(caller), alert && (await needs.firstAlert(alert))),
+    /** Whether this is a link that saves no card; false also if it can't be read. Throws StoreUnavailable. */
+    async savesNoCard(reference: string): Promise<boolean> {
+      if (!parseOrderReference(reference).ok) return false;
+      return (await links.find(reference).catch(undefinedIfUnreadable))?.terms.savesCard === false;
+    },
     verbs: [verb],
     messages: linkRenders(links.find, shownAccount),
   };
