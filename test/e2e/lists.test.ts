@@ -75,6 +75,9 @@ describe('/pay accounts', () => {
     expect(one.shown.text).toContain('***@example.com');
     expect(JSON.stringify(one)).not.toContain('playground-sub-00003@');
     await desk.asks('agent', `/pay account ${id}`, 'Surulere Branch');
+    // A filter finds a status by the service's own word, so that is the one shown.
+    const held = await desk.asks('agent', '/pay accounts pnd', '3 accounts match “pnd”');
+    expect(held.shown.text).toContain(' · pnd');
     await desk.asks('agent', '/pay account NOBODYS-ACCOUNT-0001', 'Not found');
     await desk.asks('agent', '/pay account short', 'A reference has 20 characters');
     await desk.asks('agent', '/pay account new', 'Not allowed');

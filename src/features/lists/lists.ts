@@ -57,7 +57,7 @@ export const accountSubject: ListSubject<Account> = {
   many: 'accounts',
   columns: [
     { cell: ({ accountName }) => accountName, longest: longestName },
-    { cell: ({ status }) => (status === 'pnd' ? 'post no debit' : status), longest: longestId },
+    { cell: ({ status }) => status, longest: longestId },
     { cell: ({ accountRef }) => accountRef, longest: longestId },
     { cell: ({ createdAt }) => dayOf(createdAt), longest: longestId },
   ],

@@ -365,7 +365,7 @@ type FootParts = { shownAccount: ShownAccount; nowMs: number };
 export function accountMessage(account: SubAccount, { shownAccount, nowMs }: FootParts): SlackMessage {
   return noteMessage({
     state: 'Account',
-    about: [word(account.accountName) ?? '', statusWord(account)],
+    about: [word(account.accountName) ?? '', word(account.status) ?? ''],
     body: accountFacts(account),
     foot: checkedFoot(shownAccount, nowMs),
   });
@@ -387,11 +387,6 @@ function accountFacts(account: SubAccount): RichTextBlock[] {
     ...(banks.length === 0 ? [] : [richText(...bankLines(banks))]),
     ...quoted('Its description:', account.description),
   ];
-}
-
-/** `pnd` means *post no debit*. Other statuses are shown as the service writes them. */
-function statusWord({ status }: SubAccount): string {
-  return status === 'pnd' ? '“post no debit”' : (word(status) ?? '');
 }
 
 function createdWord(createdAt: string | undefined): readonly Run[] | string | undefined {
