@@ -29,6 +29,7 @@ import { ifReadable, openRecord } from '../../records/records.ts';
 import { untilStored } from '../../records/retry.ts';
 import { derivedReference } from '../../records/derived-reference.ts';
 import type { Entry } from '../../store/store.ts';
+import { failureWords } from '../../slack/words/error-message.ts';
 import { alertTakenWords } from '../../slack/words/twins.ts';
 import { createBackground } from '../../under-way.ts';
 import {
@@ -341,9 +342,11 @@ function orderEndOf(answer: CheckoutOrderAnswer): OrderEnd {
 }
 
 function notMadeWords(answer: Extract<CheckoutOrderAnswer, { kind: 'not_made' }>): string {
-  return answer.failure === 'invalid_request'
-    ? (answer.message ?? 'The payments service found the order invalid.')
-    : 'The payments service did not take the order. Try again in a few minutes.';
+  if (answer.failure === 'invalid_request') {
+    return answer.message ?? 'The payments service found the order invalid.';
+  }
+  const { what, next } = failureWords[answer.failure];
+  return `${what}: ${next}`;
 }
 
 function linkEventOf({ kind, cardSaved, reason }: PaymentEvent): LinkEvent {

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Lookup, ProvenPayment } from '../../../src/domain/alert.ts';
-import { StoreUnavailable } from '../../../src/domain/failure.ts';
+import { ServiceFailure, StoreUnavailable } from '../../../src/domain/failure.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { readDay } from '../../../src/features/day/day.ts';
@@ -207,6 +207,20 @@ describe('a payment link', () => {
       order: { checkoutLink: order.checkoutLink },
     });
     expect(asked).toBe(1);
+  });
+
+  it('that the service does not let the account make is not worth another try, and says so', async () => {
+    const cause = new ServiceFailure('forbidden', 'HTTP 403');
+    const refused = async () => ({ kind: 'not_made', failure: 'forbidden', cause }) as const;
+    const clock = { nowMs: 1_900_000_000_000 };
+    const parts = { store: memoryStore(clock), now: () => clock.nowMs };
+    const links = linksOn({ ...parts, payments: { createCheckoutOrder: refused } });
+    const begun = await links.begin({ viewId: 'V1', terms, reference, by: 'U0AGENT01' });
+    const link = begun.kind === 'begun' ? await begun.carryOn() : undefined;
+    expect(link?.state).toMatchObject({
+      kind: 'refused',
+      why: expect.stringContaining('trying again won’t help'),
+    });
   });
 
   it('takes no late answer to the request for a link that it replaced, whose order has other terms', async () => {
