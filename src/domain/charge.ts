@@ -65,8 +65,8 @@ export const chargeLimits = {
 export const claimTimes = { renewMs: 60_000, lostMs: 300_000 } as const;
 
 /**
- * How a charge ends. `abandoned`: it never reached the service. `wrong_codes`: every code was refused. `expired`: it
- * was not paid in time. `given_back`: paid, then returned to the customer. `review`: a person must look.
+ * How a charge ends. `abandoned`: the service has no record of it. `wrong_codes`: every code was refused.
+ * `expired`: it was not paid in time. `given_back`: paid, then returned to the customer. `review`: a person must look.
  */
 export const verdicts = [
   'approved',

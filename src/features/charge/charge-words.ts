@@ -116,7 +116,7 @@ function stateLines(charge: ChargeSeen): Run[][] {
       return rejected(state);
     case 'abandoned':
       return [
-        plain('It never reached the service, so nothing was charged.'),
+        plain('The service has no record of it, so nothing was charged.'),
         labelled('Next', 'you can charge it again.'),
       ];
     case 'wrong_codes':

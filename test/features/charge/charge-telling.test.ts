@@ -2,7 +2,7 @@ import { everyPoint } from '../../support/every-point.ts';
 import { readMessageRecord } from '../../../src/messages/message-record.ts';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { StoreUnavailable } from '../../../src/domain/failure.ts';
+import { ServiceFailure, StoreUnavailable } from '../../../src/domain/failure.ts';
 import { openLedger } from '../../../src/features/cards/card-ledger.ts';
 import { chargeDirectMessage } from '../../../src/features/charge/charge-messages.ts';
 import { chargeActions } from '../../../src/features/charge/charge-modal.ts';
@@ -13,6 +13,7 @@ import {
   ada,
   bola,
   charge,
+  minuteMs,
   notesIn,
   openWorld,
   reference,
@@ -178,6 +179,16 @@ it('an earlier direct message is edited when its verdict turns out to be wrong, 
   const news = { kind: 'paid', reference: 'OTHER', failed: 'ORDER' } as const;
   await process.operations.onAlertEnded(reference, news);
   expect(await wanted('approved')).toBeGreaterThan(1);
+});
+
+it('a charge that the service answered with an error, and has no record of, is not said to have missed it', async () => {
+  const world = openWorld('lost');
+  world.bank.charge = () => ({ kind: 'unknown', cause: new ServiceFailure('server', 'HTTP 500') });
+  const process = startProcess(world);
+  await charge(process);
+  await process.work(world.clock.nowMs + 5 * minuteMs);
+  expect((await process.operations.find(reference))?.state.kind).toBe('abandoned');
+  expect(process.shown.at(-1)).toContain('The service has no record of it, so nothing was charged.');
 });
 
 it('a request for a code says that the alert of its charge was paid otherwise', async () => {
