@@ -39,7 +39,7 @@ export function declinePayment(
   world.changed();
 }
 
-const timeExceeded = 'The payment has exceeded the time allowed';
+export const timeExceeded = 'The payment has exceeded the time allowed';
 
 /** Returns the money to the customer. Spec: not shown; the event is the playground's. */
 export function giveBack(world: World, order: Order, sends: boolean): void {

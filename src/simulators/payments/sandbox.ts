@@ -2,6 +2,8 @@ import { checkoutEnveloped, enveloped, refusal, type Answer, type Call, type Rou
 import { approvedWords } from './bank.ts';
 import { createOrder } from './checkout.ts';
 import { tokenKeyOf } from './cards.ts';
+import { timeExceeded } from './payment-flow.ts';
+import { chargeInSandbox } from './saved-card-charge.ts';
 import type { World } from './world.ts';
 
 /** The sandbox's fixed inputs for saved cards; the e-mail is the playground's, as the spec leaves it out. */
@@ -10,7 +12,8 @@ export const sandboxInputs = {
   emailWithoutCards: 'no-cards@example.com',
 } as const;
 
-const approvedOtp = '9999';
+/** Any other code is wrong. */
+const codeWords: Readonly<Record<string, string>> = { 9999: approvedWords, 1234: timeExceeded };
 
 const sampleCard = {
   tokenKey: 'sandbox-sample-token',
@@ -21,8 +24,8 @@ const sampleCard = {
 };
 
 /**
- * The live checkout routes on the sandbox's paths, without resend-otp. Orders save no card; saved cards are fixed
- * samples. All else works as in live.
+ * The live checkout routes on the sandbox's paths, without resend-otp. Orders save no card, charges are approved, and
+ * codes and saved cards are fixed samples.
  *
  * Spec: Sandbox endpoints.
  */
@@ -37,6 +40,7 @@ export function sandboxRoutes(checkout: readonly Route[]): Route[] {
 }
 
 const samples: Readonly<Record<string, Partial<Route>>> = {
+  'POST tokenized-card-payment': { answer: chargeInSandbox },
   'POST order': { answer: (world, call) => createOrder(world, call, true) },
   'POST checkout-card-otp': { answer: submitOtp },
   // The spec does not show their headers.
@@ -47,9 +51,9 @@ const samples: Readonly<Record<string, Partial<Route>>> = {
 
 /** Checks the code against the spec's fixed inputs; the sandbox keeps no charge for it. */
 function submitOtp(_world: World, { body }: Call): Answer {
-  const status = typeof body === 'object' && body !== null && 'otp' in body && body.otp === approvedOtp;
-  const message = status ? approvedWords : 'Invalid OTP';
-  return checkoutEnveloped({ status, message }, message);
+  const otp = typeof body === 'object' && body !== null && 'otp' in body ? String(body.otp) : '';
+  const message = codeWords[otp] ?? 'Invalid OTP';
+  return checkoutEnveloped({ status: message === approvedWords, message }, message);
 }
 
 function list(_world: World, call: Call): Answer {

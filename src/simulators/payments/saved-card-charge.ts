@@ -76,6 +76,24 @@ function charge(world: World, call: Call): Answer {
   return accident?.when === 'after' ? accidentAnswer(accident, `${reference}: charged all the same`) : answer;
 }
 
+/** Approves any token, and any reference but one; its record can be looked up. Spec: sandbox behaviour 3. */
+export function chargeInSandbox(world: World, call: Call): Answer {
+  const read = readBody(chargeBody, call);
+  if (!read.ok) return read.answer;
+  const { orderReference = world.orders.newReference('SUB'), customerEmail } = read.value.order;
+  if (orderReference === '1234567890') return rejected('Record not found', '404');
+  const order =
+    world.orders.byReference(orderReference) ??
+    world.orders.add({
+      ...termsOf(read.value),
+      orderReference,
+      accountId: call.accountId,
+      customerEmail: email.catch('any@example.com').parse(customerEmail),
+      isSavedCardCharge: true,
+    });
+  return settle(world, order, { kind: 'approve' });
+}
+
 /** The panel's choice applies once: a repeat of the reference is an ordinary charge. */
 function takeScript(world: World, usual: ChargeScript): ChargeScript {
   const chosen = world.next.charge;
@@ -144,9 +162,9 @@ function settle(world: World, order: Order, behaviour: CardBehaviour): Answer {
   return checkoutEnveloped(data, `${order.orderReference}: ${message}`);
 }
 
-function rejected(message: string): Answer {
+function rejected(message: string, code = '400'): Answer {
   const data = { status: false, message, otpRequired: false, orderId: null, orderReference: null };
-  return answered({ code: '400', description: 'Bad request', status: false, data }, `not sent: ${message}`);
+  return answered({ code, description: 'Bad request', status: false, data }, `not sent: ${message}`);
 }
 
 function accidentAnswer({ how }: Accident, outcome: string): Answer {

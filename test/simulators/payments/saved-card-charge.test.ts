@@ -135,3 +135,33 @@ describe('one reference', () => {
     expect(merchant.service.stats().chargesByReference).toEqual({ 'P-otp': 1 });
   });
 });
+
+describe('in the sandbox', () => {
+  const path = '/sandbox/checkout';
+  const order = { amount: '5000.01', currency: 'NGN', customerEmail: 'any@example.com' };
+
+  it.each([
+    ['S-1', '00', 'SUCCESS'],
+    ['1234567890', '404', undefined],
+  ])('a charge of %s with any token is answered with code %s', async (orderReference, code, status) => {
+    const merchant = await startMerchant();
+    for (const tokenKey of ['any', requiresOtp.tokenKey]) {
+      const body = { tokenKey, order: { ...order, orderReference } };
+      const reply = await merchant.call('POST', `${path}/tokenized-card-payment`, { body });
+      const isApproved = code === '00';
+      expect(reply.body).toMatchObject({ code, data: { status: isApproved, otpRequired: false } });
+    }
+    expect((await merchant.lookUp(orderReference)).data['status']).toBe(status);
+  });
+
+  it.each([
+    ['9999', true, /approved by financial institution/i],
+    ['1234', false, /exceeded the time allowed/],
+    ['5464', false, /^Invalid OTP$/],
+  ])('the code %s of any charge is answered as the specification says', async (otp, status, message) => {
+    const merchant = await startMerchant();
+    const body = { otp, orderReference: 'any', transactionId: 'any' };
+    const { data } = await merchant.callBare('POST', `${path}/checkout-card-otp`, { body });
+    expect(data).toEqual({ status, message: expect.stringMatching(message) });
+  });
+});
