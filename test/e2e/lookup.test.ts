@@ -46,12 +46,13 @@ describe('/pay <reference>', () => {
     await desk.asks('agent', '/pay lookup ORDER 17 B', 'goes in quotes');
   });
 
-  it('shows for a declined charge what the bank said and what to do', async () => {
+  it('shows for a declined charge what its record says, as its alert does, and what to do', async () => {
     const desk = at();
     const reference = await desk.house.decline();
-    await desk.sees('lead', reference, 'payAlerts');
+    const alert = await desk.sees('lead', reference, 'payAlerts');
+    expect(alert.shown.text).toMatch(/Gateway:.*Insufficient funds.*Next:/s);
     const declined = await desk.asks('agent', `/pay ${reference}`, '❌ Declined by the bank');
-    expect(declined.shown.text).toMatch(/The bank says:.*Insufficient funds.*Next:/s);
+    expect(declined.shown.text).toMatch(/Gateway:.*Insufficient funds.*Next:/s);
   });
 
   it('reads the record again at each Look up', async () => {

@@ -269,8 +269,7 @@ export function knownDecline(
   { nowMs, verdict }: { nowMs: number; verdict?: RetryVerdict | undefined },
 ): KnownDecline | undefined {
   if (!isDeclined({ event, lookup })) return undefined;
-  const bankWords = event.reason ?? recordOf(lookup)?.gatewayMessage;
-  const said = declineReason(bankWords, threeDSecureWords);
+  const said = declineReason(event.reason ?? recordOf(lookup)?.gatewayMessage, threeDSecureWords);
   const reason = verdict?.kind === 'save_again' ? 'three_d_secure' : said;
   const waitsUntil = receivedAtMs + waitMs;
   const isWaiting = outcomeOfReason(said) === 'declined' && nowMs < waitsUntil;
@@ -279,7 +278,7 @@ export function knownDecline(
     how: failedHow(said),
     atMs: receivedAtMs,
     reason,
-    ...withoutUndefined({ bankWords, nextTryFrom }),
+    ...withoutUndefined({ bankWords: event.reason, nextTryFrom }),
   };
 }
 
