@@ -80,7 +80,7 @@ describe('/pay accounts', () => {
     expect(held.shown.text).toContain(' · pnd');
     await desk.asks('agent', '/pay account NOBODYS-ACCOUNT-0001', 'Not found');
     await desk.asks('agent', '/pay account short', 'A reference has 20 characters');
-    await desk.asks('agent', '/pay account new', 'Not allowed');
+    await desk.asks('agent', '/pay account new', 'Not allowed: /pay account new');
   });
 
   it('can be searched further once the call limit is over', async (test) => {

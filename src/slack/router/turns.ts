@@ -184,9 +184,15 @@ function readRequest({ account, understood }: { account: AccountSide; understood
   const own = { account, label: asTyped(command), permission: [permissionsOf(command)] };
   if (understood.kind === 'read')
     return { ...own, ...preparedRequest(command, understood.prepared), ...withoutEffect };
-  const read = command.prepare(understood.words);
-  if (read.ok) return { ...own, ...preparedRequest(command, read.value), effect, opensForm };
-  const message = usageMessage(read.problem, `${slashCommand} ${command.examples[0] ?? verb}`);
+  const { words } = understood;
+  const read = command.prepare(words);
+  if (read.ok) {
+    // If these words need a permission of their own, name them in its refusal: the command alone may be allowed.
+    const label = read.value.permission === undefined ? own.label : [own.label, ...words].join(' ');
+    return { ...own, label, ...preparedRequest(command, read.value), effect, opensForm };
+  }
+  const example = command.examples.find((one) => one.includes(' ')) ?? verb;
+  const message = usageMessage(read.problem, `${slashCommand} ${example}`);
   return {
     ...own,
     about: { verb, merchant },
