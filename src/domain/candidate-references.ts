@@ -1,9 +1,5 @@
-import { holdsCardNumber } from '../../domain/card.ts';
-import {
-  longestOrderReference,
-  parseOrderReference,
-  type OrderReference,
-} from '../../domain/order-reference.ts';
+import { holdsCardNumber } from './card.ts';
+import { longestOrderReference, parseOrderReference, type OrderReference } from './order-reference.ts';
 
 /** More are too many to choose from. */
 const mostCandidates = 10;

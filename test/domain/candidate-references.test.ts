@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createRandom, type Random } from '../../chaos/random.ts';
-import { candidateReferences } from '../../../src/features/lookup/candidate-references.ts';
+import { createRandom, type Random } from '../chaos/random.ts';
+import { candidateReferences } from '../../src/domain/candidate-references.ts';
 
 const own = 'pay-mfrggzdfmztwq2lknnwg23tpob';
 

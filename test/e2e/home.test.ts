@@ -86,7 +86,10 @@ describe('/pay', () => {
       'Balances are shown in the payments service’s dashboard, not here',
     );
     const unknown = await desk.asks('agent', '/pay voucher now please', '“voucher” isn’t a command');
-    expect(unknown.shown.buttons).toEqual(['Look up the reference “voucher”']);
+    expect(unknown.shown.buttons).toEqual(['Look up “voucher”']);
+    const asked = await desk.asks('agent', '/pay is ORDER-1001 paid?', '“is” isn’t a command');
+    expect(asked.shown.buttons).toEqual(['Look up “ORDER-1001”']);
+    await desk.asks('agent', '/pay link 12,50', 'Like this: /pay link 100.00');
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { candidateReferences } from '../../src/features/lookup/candidate-references.ts';
+import { candidateReferences } from '../../src/domain/candidate-references.ts';
 import { actions } from '../../src/slack/kit/blocks.ts';
 import { messageTexts } from '../../src/slack/message-texts.ts';
 import { inAccount } from '../../src/slack/own-account.ts';

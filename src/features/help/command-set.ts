@@ -1,4 +1,5 @@
 import type { Environment } from '../../domain/alert.ts';
+import { candidateReferences } from '../../domain/candidate-references.ts';
 import { merchantId } from '../../domain/merchant.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { listed, nearestWord, parsed, problem, type Parsed } from '../../domain/wording.ts';
@@ -330,7 +331,8 @@ function unclear(
 ): Understood {
   if (nearest !== undefined && nearest === bare?.verb && rest.length > 0)
     return misspelt(typed, nearest, rest);
-  const button = typedLookUpButton(`Look up the reference “${typed}”`, typed);
+  const [reference = typed] = candidateReferences([[typed, ...rest].join(' ')]);
+  const button = typedLookUpButton(`Look up “${reference}”`, reference);
   return { kind: 'unclear', message: unknownVerbMessage(typed, nearest, button) };
 }
 

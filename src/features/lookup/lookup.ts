@@ -77,7 +77,7 @@ import {
 } from './question.ts';
 import { createProof } from './proof.ts';
 import { createReveals } from './reveal.ts';
-import { candidateReferences } from './candidate-references.ts';
+import { candidateReferences } from '../../domain/candidate-references.ts';
 
 export type Lookup = ReturnType<typeof createLookup>;
 

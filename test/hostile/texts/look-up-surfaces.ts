@@ -1,4 +1,4 @@
-import { candidateReferences } from '../../../src/features/lookup/candidate-references.ts';
+import { candidateReferences } from '../../../src/domain/candidate-references.ts';
 import { confirm } from '../../../src/domain/transaction.ts';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
 import { type OrderReference, parseOrderReference } from '../../../src/domain/order-reference.ts';
