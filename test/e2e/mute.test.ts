@@ -70,7 +70,7 @@ test('a mute of everything can be ended by the button in the channel, and in the
   expect(testAlert.shown.text).not.toContain('alerts reach this channel');
   await desk.seesBy('agent', 'Not allowed', () => desk.presses('agent', 'End mute', first));
   await desk.presses('onCall', 'End mute', first);
-  await desk.reads('lead', ['🔕 Muted', 'Ended'], 'payAlerts');
+  await desk.reads('lead', ['🔔 Mute ended', 'Ended'], 'payAlerts');
   desk.house.later(soonMs);
   await desk.reads('lead', ['🔔 Mute is over', 'Nothing was held back'], 'payAlerts');
   await mutes();

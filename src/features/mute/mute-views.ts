@@ -128,9 +128,10 @@ export function muteMessage(
   account: ShownAccount,
 ): SlackMessage {
   const { by, why, untilMs, endedBy } = mute;
-  const until = [bold(endedBy === undefined ? 'Until: ' : 'Ended: '), moment(untilMs), words(' · by ')];
+  const [state, label] = endedBy === undefined ? ['🔕 Muted', 'Until: '] : ['🔔 Mute ended', 'Ended: '];
+  const until = [bold(label), moment(untilMs), words(' · by ')];
   const note = noteMessage({
-    state: notPosted ? '🔔 Mute is over' : '🔕 Muted',
+    state: notPosted ? '🔔 Mute is over' : state,
     about: [mutedWords(mute)],
     body: notPosted
       ? [notPostedLine(notPosted)]
