@@ -141,7 +141,8 @@ describe('/pay find', () => {
     await desk.asks('onCall', `/pay ${approves.customerEmail}`, 'Not allowed');
     await desk.asks('onCall', `/pay find ${approves.customerEmail}`, 'Not allowed');
     await desk.asks('agent', '/pay find nobody', 'Give the customer’s e-mail');
-    await desk.asks('agent', '/pay find', 'Give the customer’s e-mail');
+    const bare = await desk.asks('agent', '/pay find', 'Give the customer’s e-mail');
+    expect(bare.shown.text).not.toContain('isn’t an e-mail');
     // A word in quotes is a reference.
     await desk.asks('agent', '/pay "ada@example.com"', 'Not found');
     for (const address of ['many.find@example.com', 'zoe@bücher.example', 'zoe@xn--bcher-kva.example']) {

@@ -179,7 +179,7 @@ async function readTerms(
   const { current: typed, new: newEmail } = filled.read;
   const currentEmail = currentOf(typed, card.saved);
   if (currentEmail === undefined) {
-    const words = 'The bot doesn’t know this card’s e-mail. Type the one it is saved with.';
+    const words = 'Type the e-mail that the card is saved with.';
     return { kind: 'errors', errors: { card_email_current: words } };
   }
   // Compare exactly: the service may tell addresses apart that differ only in case.

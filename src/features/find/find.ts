@@ -107,8 +107,10 @@ export function parseFind(words: readonly string[]): Parsed<TypedQuestion> {
     return withFilters({ by, whom: `·· ${first}, ${amountOnly(amount.value)}` }, words.slice(2));
   }
   const wrong = emailFormProblem(first);
-  if (wrong !== undefined)
-    return problem(`Give the customer’s e-mail, or the card’s last four digits and the amount. ${wrong}`);
+  if (wrong !== undefined) {
+    const wanted = 'Give the customer’s e-mail, or the card’s last four digits and the amount.';
+    return problem(first === '' ? wanted : `${wanted} ${wrong}`);
+  }
   return withFilters(
     { by: { customerEmail: first }, whom: customerWord(first.toLowerCase()) },
     words.slice(1),
