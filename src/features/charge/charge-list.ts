@@ -210,7 +210,7 @@ export function doubtCommand({ shownAccount, now }: Account, { inDoubt }: Charge
   return defineCommand<undefined>({
     verb: 'doubt',
     usage: '',
-    summary: 'Doubts',
+    summary: 'Charges in doubt',
     examples: ['doubt'],
     permission: 'doubt',
     menu: { actionId: 'menu.doubt', text: 'Doubts', opens: 'message' },
