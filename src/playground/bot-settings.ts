@@ -41,6 +41,7 @@ export function botSettings(addresses: BotAddresses): Record<string, string> {
     // The shape of the simulated service's own list; the specification shows none.
     SAVED_CARDS_QUERY: 'customerEmail',
     SAVED_CARDS_LIST_POINTERS: '/data/tokenizedCardDataList',
+    SAVED_CARDS_CURSOR_QUERY: 'none',
     SAVED_CARDS_HEADERS: 'Authorization,accountId',
     SAVED_CARDS_DELETE_BODY: '{"tokenKey":"{{TOKEN_KEY}}"}',
     WEBHOOK_SIGNATURE_PRESET: 'raw-body',

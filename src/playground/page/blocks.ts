@@ -247,7 +247,7 @@ function drawSearch(element: Of<'external_select'>, { id, surface, blockId, erro
             ${option.text.text}
           </li>`,
       )}
-      ${open?.options.length === 0 ? html`<li role="option" aria-selected="false">${open.waiting ? 'Searching…' : 'Nothing found'}</li>` : nothing}
+      ${open?.options.length === 0 ? html`<li role="option" aria-selected="false">${open.waiting ? 'Searching…' : 'No results'}</li>` : nothing}
     </ul>
   </div>`;
 }
