@@ -39,7 +39,7 @@ async function open(lines: RegExp, answer: (request: RawRequest) => number = () 
   const without = whole.replace(lines, '');
   expect(without).not.toBe(whole);
   writeFileSync(manifestPath, without);
-  const workspace = await openWorkspace({ manifestPath, ackTimeoutMs: 100 });
+  const workspace = await openWorkspace({ manifestPath, ackTimeoutMs: 1000 });
   rmSync(folder, { recursive: true });
   const bot = await openRawBot(workspace, (request) => {
     const status = answer(request);
