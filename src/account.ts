@@ -63,7 +63,6 @@ export type Feature = {
   verbs?: readonly Command[];
   /** Handlers for its records, by key prefix. The worker calls them when a record is due. */
   cases?: readonly WorkKind[];
-  /** Renders its messages. */
   messages?: FeatureMessages;
   /** Called before a signed webhook is acknowledged. Must be idempotent. */
   onPaymentEvent?: (event: PaymentEvent) => Promise<void>;

@@ -366,13 +366,7 @@ type MerchantWork = Pick<MerchantBot, 'kinds' | 'tellStuck'> & {
  */
 export function startWork(
   { config, log, now }: Runtime,
-  {
-    store,
-    claim,
-    merchantBots,
-    audit,
-    ...options
-  }: {
+  needs: {
     store: Store;
     /** False: this process can't open the store's records, so it takes no work. */
     claim: () => Promise<boolean>;
@@ -382,6 +376,7 @@ export function startWork(
     isBusy: () => boolean;
   },
 ): Worker {
+  const { store, claim, merchantBots, audit } = needs;
   const ofAccounts = merchantBots.flatMap(({ kinds, scope: { merchant, entryOf } }) => {
     const keyPrefix = merchant && !merchant.isFirst ? merchantPrefix(merchant.name) : '';
     function ownOf(entry: Entry): Entry {
@@ -411,14 +406,14 @@ export function startWork(
       const owner = merchantBots.find(({ scope }) => scope.entryOf(entry)) ?? merchantBots[0];
       await owner.tellStuck(owner.scope.entryOf(entry)?.key ?? entry.key, errorId);
     },
-    count: options.putAside,
+    count: needs.putAside,
     now,
     log,
   });
   const kinds = putAside.guard([...ofAccounts, ...audit.kinds]);
   const leaseMs = config.workLeaseSeconds * 1_000;
   return startWorker({
-    isBusy: options.isBusy,
+    isBusy: needs.isBusy,
     concurrency: lanesAtOnce,
     idleMs,
     failureDelayMs,

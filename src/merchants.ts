@@ -235,7 +235,6 @@ export function createMerchantBot(scope: MerchantScope, shared: Shared) {
   };
 }
 
-/** What the features need besides their account. */
 type FeatureNeeds = {
   missing: MissingEvents;
   /** Counts each charge that ended, for the metrics. */

@@ -220,7 +220,6 @@ function numberOf(key: string): number {
   return Number(key.slice(blockPrefix.length));
 }
 
-/** The block's entries, without lines that are invalid. */
 export function entriesOf({ lines }: AuditBlock): ChainedEntry[] {
   return lines.flatMap((line) => readAuditLine(line) ?? []);
 }

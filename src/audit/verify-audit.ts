@@ -59,7 +59,6 @@ async function verifyOnce(chain: Chain, marks: Marks, given: readonly Witness[])
   return { ...check.report(), stub: marks.stub?.content, isBegun: tie.storeHash !== undefined };
 }
 
-/** The bot's own signed mark as a witness. */
 function ownWitness(mark: Marks['head'], key: string): Witness[] {
   const content = trusted(mark);
   return content ? [{ ...content, by: `The record ${key}` }] : [];

@@ -48,7 +48,6 @@ function fileCommand(
   return command({
     ...help,
     scope: 'shared',
-    options: {},
     mostWords: 1,
     prepare: ({ positionals: [file] }) =>
       file === undefined

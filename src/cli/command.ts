@@ -17,7 +17,7 @@ import { storagePart } from '../store/scoped-store.ts';
 export type CommandEnd = { exitCode: ExitCode; words: string; isReport?: true };
 
 /** Data for standard output; resolves when written. */
-type Out = (text: string) => Promise<void>;
+export type Out = (text: string) => Promise<void>;
 
 export type WithoutSettings = { variables: Variables; now: () => number; out: Out };
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -44,17 +44,17 @@ export type CliCommand = {
   /** With --json: the text for problems with the typed words or the settings. */
   problemsJson?: (problems: readonly string[]) => string;
   /** Options. All but the shared commands also have --account. */
-  options: ParseArgsOptionsConfig;
-  /** The most words besides options. */
-  mostWords: number;
+  options?: ParseArgsOptionsConfig;
+  /** The most words besides options; default 0. */
+  mostWords?: number;
   /** Reads the typed words. A problem never repeats them: they may hold a token or a card number. */
   prepare(typed: { values: object; positionals: string[] }): Parsed<Prepared>;
 };
 
 /** Defines a command; `prepare` gets the values with their options’ types. */
-export function command<const Options extends ParseArgsOptionsConfig>(
+export function command<const Options extends ParseArgsOptionsConfig = ParseArgsOptionsConfig>(
   given: Omit<CliCommand, 'options' | 'prepare'> & {
-    options: Options;
+    options?: Options;
     prepare(typed: {
       values: ReturnType<typeof parseArgs<{ options: Options }>>['values'];
       positionals: string[];
@@ -187,7 +187,7 @@ export function readCommand(given: CliCommand, words: readonly string[]): Parsed
 }
 
 /** A problem if the words don't fit the command's options. */
-function parseWords({ scope, options, mostWords }: CliCommand, words: readonly string[]) {
+function parseWords({ scope, options, mostWords = 0 }: CliCommand, words: readonly string[]) {
   const account = scope === 'shared' ? {} : { account: { type: 'string' } as const };
   try {
     const typed = parseArgs({

@@ -3,7 +3,7 @@ import { dayNamed } from '../domain/local-day.ts';
 import { parsed, problem } from '../domain/wording.ts';
 import { dayFile } from '../merchants.ts';
 import { askStore } from './ask-service.ts';
-import { command, type CommandEnd } from './command.ts';
+import { command, type CommandEnd, type Out } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 
 export const dayCommand = command({
@@ -11,7 +11,6 @@ export const dayCommand = command({
   usage: ['npm run payops --silent -- day 2026-11-20 [--account NAME]'],
   more: 'A day of the policy file’s time zone. Reads the bot’s store alone; the bot may run. With several accounts, name one.',
   scope: 'one',
-  options: {},
   mostWords: 1,
   prepare({ positionals: [date = ''] }) {
     return dayNamed('UTC', date)
@@ -20,11 +19,7 @@ export const dayCommand = command({
   },
 });
 
-async function writeDay(
-  runtime: Runtime,
-  date: string,
-  out: (text: string) => Promise<void>,
-): Promise<CommandEnd> {
+async function writeDay(runtime: Runtime, date: string, out: Out): Promise<CommandEnd> {
   const { policy } = runtime.config;
   if (!dayNamed(policy.timezone, date))
     return { exitCode: exitCodes.usage, words: `There is no ${date} in the policy file’s time zone.` };

@@ -3,7 +3,7 @@ import type { ChargeSeen } from '../domain/charge.ts';
 import { maskEmail } from '../domain/outside-text.ts';
 import { parsed } from '../domain/wording.ts';
 import { doubtLines, doubtTitle } from '../features/charge/charge-list.ts';
-import { chargesInDoubt } from '../features/charge/charge-record.ts';
+import { chargesInDoubt, type Doubts } from '../features/charge/charge-record.ts';
 import { referenceWord } from '../slack/words/payment-words.ts';
 import { plainLine } from '../slack/kit/blocks.ts';
 import { chargeHead } from '../slack/words/charge-facts.ts';
@@ -29,7 +29,6 @@ export const doubtCommand = command({
   // Asks for one account, so that its answer is never taken for the answer of all.
   scope: 'one',
   options: { json: { type: 'boolean', default: false } },
-  mostWords: 0,
   prepare: ({ values: { json } }) => parsed({ run: (runtime) => listDoubts(runtime, json) }),
 });
 
@@ -41,13 +40,7 @@ async function listDoubts(runtime: Runtime, isJson: boolean): Promise<CommandEnd
   });
 }
 
-type DoubtView = {
-  charges: readonly ChargeSeen[];
-  /** References of charges that can't be read; they may be settled or not. */
-  unread: readonly string[];
-  askedAccount: AskedAccount;
-  nowMs: number;
-};
+type DoubtView = Doubts & { askedAccount: AskedAccount; nowMs: number };
 
 export function doubtAnswer({ charges, unread, askedAccount, nowMs }: DoubtView): Answer {
   const isSettled = charges.length + unread.length === 0;
@@ -62,7 +55,12 @@ export function doubtAnswer({ charges, unread, askedAccount, nowMs }: DoubtView)
         words: stateWord(charge),
         amount: moneyJson(charge.terms.money),
         customerEmail: textOrNull(maskEmail(charge.terms.customerEmail)),
-        ...chargeFields(charge),
+        // People are Slack user ids.
+        chargedBy: charge.by,
+        inHandOf: charge.agent,
+        submittedAt: isoTime(charge.submittedAt),
+        nextLookUpBy: charge.dueAt === undefined ? null : isoTime(charge.dueAt),
+        sends: charge.sends,
       })),
       unread,
       merchant: askedAccount,
@@ -74,17 +72,6 @@ export function doubtAnswer({ charges, unread, askedAccount, nowMs }: DoubtView)
       ...unreadLines(unread),
       accountLine(askedAccount, 'read from the bot’s store', nowMs),
     ],
-  };
-}
-
-/** A charge's fields in the JSON answer. People are Slack user ids. */
-function chargeFields({ by, agent, submittedAt, dueAt, sends }: ChargeSeen): Record<string, unknown> {
-  return {
-    chargedBy: by,
-    inHandOf: agent,
-    submittedAt: isoTime(submittedAt),
-    nextLookUpBy: dueAt === undefined ? null : isoTime(dueAt),
-    sends,
   };
 }
 

@@ -18,7 +18,6 @@ export const forgetCardsCommand = command({
   usage: ['npm run forget-cards -- <e-mail> [--account NAME]'],
   more: 'At the payments service nothing changes. Several accounts: all of them, unless one is named.',
   scope: 'each',
-  options: {},
   mostWords: 1,
   // A loose check, against typing errors: the address is only compared.
   prepare({ positionals: [email = ''] }) {

@@ -9,8 +9,6 @@ export const forwardCommand = command({
   usage: ['npm run payops --silent -- forward [--account NAME]'],
   more: 'Fix the backend first. Events that wait for their next try are tried now. /readyz says how many there are.',
   scope: 'each',
-  options: {},
-  mostWords: 0,
   prepare: () => parsed({ run: forward }),
 });
 

@@ -8,7 +8,7 @@ import type { Payments } from '../payments/payments.ts';
 import type { ReadPage } from '../payments/pages.ts';
 import { terminalMatches } from '../payments/terminals.ts';
 import { outsideText } from '../slack/kit/text.ts';
-import { type CliCommand, command, type CommandEnd } from './command.ts';
+import { type CliCommand, command, type CommandEnd, type Out } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { askService, failedQuestion } from './ask-service.ts';
 import { isoTime, jsonText } from './lines.ts';
@@ -56,7 +56,7 @@ function listCommand<Item>(listed: Listed<Item>): CliCommand {
   });
 }
 
-type ListRequest = { filter: string; form: 'text' | 'csv' | 'json'; out: (text: string) => Promise<void> };
+type ListRequest = { filter: string; form: 'text' | 'csv' | 'json'; out: Out };
 
 async function list<Item>(
   runtime: Runtime,

@@ -17,8 +17,6 @@ export const moveStoreCommand = command({
   usage: ['npm run move-store'],
   more: 'For all accounts. Stop the bot first. Needs an empty Redis; may be run again when it broke off.',
   scope: 'shared',
-  options: {},
-  mostWords: 0,
   prepare: () => parsed({ run: moveAll }),
 });
 

@@ -10,7 +10,6 @@ export const redriveCommand = command({
   more: 'Without --channel: all of them. Nothing is delivered twice. /pay undelivered lists them.',
   scope: 'each',
   options: { channel: { type: 'string' } },
-  mostWords: 0,
   prepare: ({ values: { channel } }) =>
     channel === undefined || /^[A-Z][A-Z0-9]{6,}$/.test(channel)
       ? parsed({ run: (runtime) => redriveOn(runtime, channel) })

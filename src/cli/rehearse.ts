@@ -19,7 +19,6 @@ export const rehearseCommand = command({
   more: 'Without a file: the rules that are in force. Posts and changes nothing.',
   scope: 'each',
   options: { policy: { type: 'string' } },
-  mostWords: 0,
   prepare: ({ values: { policy } }) =>
     parsed({ run: (runtime) => rehearseOn(runtime, policy ?? runtime.config.payopsFile) }),
 });

@@ -10,8 +10,6 @@ export const resealCommand = command({
   usage: ['npm run reseal'],
   more: 'For all accounts. Bots may run. Says which of the other keys can go; ends with 1 while something is left.',
   scope: 'shared',
-  options: {},
-  mostWords: 0,
   prepare: () => parsed({ run: resealAll }),
 });
 

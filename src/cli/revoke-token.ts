@@ -21,8 +21,6 @@ export const revokeTokenCommand = command({
   usage: ['npm run revoke-token -- [--account NAME]'],
   more: 'Needs PAYMENTS_TOKEN_REVOKE_BODY. Running bots get a new token.',
   scope: 'one',
-  options: {},
-  mostWords: 0,
   prepare: () => parsed({ run: revoke }),
 });
 

@@ -26,5 +26,4 @@ export function drainSecondsOf({ drainSeconds, redisUrl }: Pick<SettingValues, '
  */
 export type SettingsCheck = (config: Config) => false | string | readonly string[];
 
-/** The validated configuration, the log and the clock. */
 export type Runtime = { config: Config; log: Log; now: () => number };

@@ -150,7 +150,6 @@ export const paymentsSettings = {
   }),
 };
 
-/** The fields of the request that creates an account. */
 function accountFields(): z.ZodType<AccountField[], string> {
   return transformed(list(), `must be ${accountFieldFormat}`, parseAccountFields);
 }

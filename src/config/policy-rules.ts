@@ -102,7 +102,6 @@ function currencyProblems(currencies: readonly string[], rule: PolicyRule, index
   ];
 }
 
-/** The permission to ask for each action. */
 const askPermissions: Readonly<Record<PolicyRule['what'], string>> = {
   charge: chargePermission,
   retry: chargePermission,

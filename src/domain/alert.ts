@@ -185,7 +185,6 @@ export type RoutePlan = EventAccount & {
   successes: string | undefined;
 };
 
-/** Whether the plan posts any events in the channel. */
 export function postsTo({ failures, successes, rules }: RoutePlan, channel: string): boolean {
   return [failures, successes, ...rules.flatMap((rule) => rule.channels)].includes(channel);
 }

@@ -201,7 +201,6 @@ export type RetryRule = {
   forgetMs: number;
 };
 
-/** The settings' defaults. */
 export const defaultRetryRule: RetryRule = {
   waitMs: dayMs,
   attempts: 3,

@@ -26,15 +26,10 @@ type WatchedAccount = {
 type Forwards = { waiting: number; abandoned: number; oldestAtMs?: number };
 
 type Sample = { value: number; labels?: Record<string, string> };
-type AddGauge = (
-  name: string,
-  help: string,
-  labelNames: string[],
-  read: () => Promise<readonly Sample[]>,
-) => void;
+type ReadGauge = () => Promise<readonly Sample[]>;
+type AddGauge = (name: string, help: string, labelNames: string[], read: ReadGauge) => void;
 
 type MetricsOptions = {
-  /** Possible results of a webhook delivery. */
   webhookResults: readonly string[];
   signatureRefusals: readonly string[];
   asideReasons: readonly string[];
@@ -43,14 +38,8 @@ type MetricsOptions = {
   now: () => number;
 };
 
-export function createMetrics({
-  webhookResults,
-  signatureRefusals,
-  asideReasons,
-  slackRefusalCauses,
-  log,
-  now,
-}: MetricsOptions) {
+export function createMetrics(options: MetricsOptions) {
+  const { webhookResults, signatureRefusals, asideReasons, slackRefusalCauses, log, now } = options;
   const registry = new Registry();
   const registers = [registry];
   const accounts = new Map<string, WatchedAccount>();

@@ -157,7 +157,6 @@ type Delivering = Outbox & {
   findByKey: Delivery['findByKey'];
   /** Lease on one message: longer than the deadlines of a look-up, a history search and a post together. */
   leaseMs: number;
-  /** Deadline of one post. */
   postTimeoutMs: number;
 };
 

@@ -250,7 +250,6 @@ export type PostOutcome =
 /** Where a message is; without `ts`: where it will be posted. */
 export type MessagePlace = { channel: string; ts?: string };
 
-/** The result of `findByKey`. */
 type HistoryAnswer =
   | { kind: 'found'; ts: string }
   | { kind: 'absent' }

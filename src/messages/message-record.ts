@@ -160,10 +160,8 @@ export function hasChannel({ channel }: Pick<MessageRecord, 'channel'>): boolean
   return channel !== '';
 }
 
-/** The list of all dead letters. */
 export const deadLetters = 'undelivered';
 
-/** The dead letters of one channel or person. */
 export function deadLettersOf(channel: string): string {
   return `${deadLetters}:${channel}`;
 }

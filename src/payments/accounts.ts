@@ -8,25 +8,29 @@ import { asObject, asObjects, looseText, textsOf } from './wire.ts';
 /** One entry of an account's banks. Spec: Account (bank entry). */
 type AccountBank = { bankAccountNumber?: string; bankName?: string; bankAccountName?: string };
 
+/** All fields but `banks`. Spec: Account. */
+const accountFields = [
+  'accountId',
+  'accountRef',
+  'accountName',
+  'status',
+  'type',
+  'currency',
+  'email',
+  'phoneNumber',
+  'address',
+  'description',
+  'createdAt',
+  'updatedAt',
+] as const;
+
 /**
  * A sub account as the service sent it. The holder's BVN is never read, so it can be neither stored nor shown. Unknown
  * statuses and types are kept as text.
  *
  * Spec: Account.
  */
-export type Account = {
-  accountId?: string;
-  accountRef?: string;
-  accountName?: string;
-  status?: string;
-  type?: string;
-  currency?: string;
-  email?: string;
-  phoneNumber?: string;
-  address?: string;
-  description?: string;
-  createdAt?: string;
-  updatedAt?: string;
+export type Account = { [Field in (typeof accountFields)[number]]?: string } & {
   banks?: readonly AccountBank[];
 };
 
@@ -44,22 +48,6 @@ export type NewAccount = Readonly<Record<string, string>>;
 
 /** `account`: may be nearly empty, because its fields are unspecified. */
 export type NewAccountAnswer = { kind: 'created'; account: Account | undefined } | NotMade | Unknown;
-
-/** All fields but `banks`. Spec: Account. */
-const accountFields = [
-  'accountId',
-  'accountRef',
-  'accountName',
-  'status',
-  'type',
-  'currency',
-  'email',
-  'phoneNumber',
-  'address',
-  'description',
-  'createdAt',
-  'updatedAt',
-] as const satisfies (keyof Account)[];
 
 /**
  * One page of the parent's sub accounts, newest first; without a cursor the first. Throws ServiceFailure if the service

@@ -1,7 +1,6 @@
 import { holdsCardNumber } from '../domain/card.ts';
 import type { Exchange } from './protocol.ts';
 
-/** The beginning of an exchange. */
 type Begun = Pick<Exchange, 'from' | 'to' | 'method' | 'path' | 'summary'> & { request?: unknown };
 
 /** Its end; `status` 0: no answer. `outcome` follows the summary. */

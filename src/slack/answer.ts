@@ -180,7 +180,6 @@ async function carryOut(request: BotRequest, progress: Progress, side: SlackSide
   }
 }
 
-/** `message` for the person; `reason`, the rule, for the audit. */
 type Refusal = { message: SlackMessage; reason: string };
 
 /** Any one of the permissions is enough. A refusal explains the first. */

@@ -131,19 +131,13 @@ export function backOffMs(failures: number): number {
   return growingDelayMs(firstRetryMs, failures - 1, longestRetryMs);
 }
 
-export type IdentityCheck = {
-  identity(): Identity | undefined;
-  health(): SlackHealth;
-};
+export type IdentityCheck = ReturnType<typeof startIdentityCheck>;
 
 /**
  * Asks Slack who the bot is until it answers, and never throws: if Slack is away or refuses the token, `health` says so,
  * and the bot continues to serve.
  */
-export function startIdentityCheck(
-  client: WebClient,
-  deps: { log: Log; wait: Wait; signal: AbortSignal },
-): IdentityCheck {
+export function startIdentityCheck(client: WebClient, deps: { log: Log; wait: Wait; signal: AbortSignal }) {
   let identity: Identity | undefined;
   let health: SlackHealth = slackAway('Slack has not answered yet');
 
@@ -187,7 +181,7 @@ export function startIdentityCheck(
   }
 
   void keepAsking();
-  return { identity: () => identity, health: () => health };
+  return { identity: (): Identity | undefined => identity, health: (): SlackHealth => health };
 }
 
 export function slackAway(detail: string): SlackDown {

@@ -72,7 +72,6 @@ function decrypt(key: KeyObject, context: string, bytes: Buffer): string {
   }
 }
 
-/** A key that seals secrets at rest. */
 export type SealingKey = {
   /** Written unencrypted before everything sealed with the key: letters, digits, `-` and `_`. */
   id: string;

@@ -114,7 +114,6 @@ export function unopened(path: string, error: unknown): StoreUnavailable {
   return new StoreUnavailable(`The store file ${path} cannot be opened: ${words}`, cause);
 }
 
-/** SQLite's error codes. */
 const sqlite = { busy: 5, ioError: 10, malformed: 11, cantOpen: 14, notADatabase: 26 };
 
 function resultOf(error: unknown): number | undefined {

@@ -74,7 +74,6 @@ export function createStoreSteps(options: {
     return Math.min(storeForm.newest, ...entries.map((entry) => Number(entry.value)));
   }
 
-  /** The number of steps that the store has taken. */
   async function readForm(): Promise<{ entry: Entry; taken: number }> {
     const entry = await store.read(storeForm.key);
     if (!entry) throw new Error('The store doesn’t say which steps it has taken.');

@@ -51,7 +51,6 @@ export function coverageOf(template: SignatureTemplate): Coverage {
   return { covers: 'fields', pointers };
 }
 
-/** Whether the template signs this text. */
 export function isSigned(source: TextSource, template: SignatureTemplate): boolean {
   return template.some((part) =>
     part.kind === 'body' ? source.kind === 'json' : isTextSource(part) && isSame(part, source),

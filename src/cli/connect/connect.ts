@@ -42,7 +42,6 @@ export const connectCommand = command({
   more: `--answers runs it without a terminal. The file is YAML, one question: answer a line; a setting’s name works like a question’s. A question that is missing takes its proposal, if it has one; the answer - skips it. --settings is the file to write instead of .env. The questions: ${Object.keys(questions).join(', ')}. Ends as the doctor does, and never with 0 if a file cannot be written.`,
   scope: 'shared',
   options: { answers: { type: 'string' }, settings: { type: 'string', default: '.env' } },
-  mostWords: 0,
   prepare({ values: { answers: path, settings } }) {
     if (path === undefined) {
       return process.stdin.isTTY && process.stdout.isTTY
@@ -88,12 +87,10 @@ function writtenWords(ends: readonly FileEnd[]): string {
   return ends.map(({ isWritten, words }) => `${isWritten ? '✅' : '❌'} ${words}`).join('\n');
 }
 
-/** The answers that are named like settings. */
 function settingsIn(answers: Answers | undefined): Changes {
   return Object.fromEntries([...(answers ?? [])].filter(([name]) => isSettingName(name)));
 }
 
-/** What became of a file, in words. */
 type FileEnd = { isWritten: boolean; words: string };
 
 function notWritten(words: string): FileEnd {

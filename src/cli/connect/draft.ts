@@ -59,7 +59,6 @@ export function openDraft(variables: Variables): Draft {
   };
 }
 
-/** What every step of the conversation needs. */
 export type Step = { talk: Conversation; draft: Draft };
 
 /**

@@ -99,7 +99,6 @@ export function createAlertCases(
     matchFailure: (event: PaymentEvent, lookup: Lookup, receivedAtMs: number) => Promise<void>;
     /** Whether this charge ended without money; undefined: no such charge. */
     hasEnded: (reference: string) => Promise<boolean | undefined>;
-    /** Searches for failures that a payment may resolve. */
     search: (payment: Payment) => Promise<CaseEvent>;
     /** The bot's own charge with this reference, unless it ended without money. */
     ownCharge?: (reference: string) => Promise<AlertCharge | undefined>;

@@ -391,7 +391,6 @@ const itsThread = 'the alert and its thread';
 /** `place`: where the alert is; for a direct message, which links to it. */
 type About = PostAttempt & { place?: MessagePlace };
 
-/** A step, for the alert's thread. */
 export function alertNoteMessage(step: AlertStep, alert: Alert, about: About): SlackMessage {
   return stepMessage(step, alert, about, { state: stateOfStep(step), eventType: 'payops_alert_note' });
 }

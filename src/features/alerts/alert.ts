@@ -52,7 +52,6 @@ export type AlertMove =
   | { kind: 'acknowledge'; by: string }
   | { kind: 'assign'; by: string; to: string }
   | { kind: 'snooze'; by: string; forMs: number }
-  /** The snooze ended. */
   | { kind: 'wake' }
   | { kind: 'close'; by: string; reason: string }
   | { kind: 'recover'; payment: Recovery };
@@ -116,7 +115,6 @@ export function moveAlert(state: AlertState, move: AlertMove, at: number): Moved
   }
 }
 
-/** Final states. */
 export function isEnded(state: AlertState): state is EndedAlert {
   return state.kind === 'recovered' || state.kind === 'closed';
 }

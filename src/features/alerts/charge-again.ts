@@ -16,13 +16,11 @@ import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { undefinedIfUnreadable } from '../../records/records.ts';
 import { type AgainOffer, type Evidence, customerEmailOf, isDeclined, recordOf } from './alert.ts';
 
-/** What the decision needs of other features. */
 export type AgainNeeds = {
   /** Undefined: no card is remembered. */
   ledger: Pick<KnownCards, 'search'> | undefined;
   /** Decides by the card's history and `outside`, a failure missing from that history; see `CardHistory`. */
   mayTry: (card: string, outside?: OutsideDecline) => Promise<RetryVerdict>;
-  /** The bot's own charge with this reference. */
   chargeOf: (reference: string) => Promise<BotCharge | undefined>;
   /** Whether a second person may approve a charge of a card on hold. */
   mayOverride: () => boolean;

@@ -74,7 +74,6 @@ export type Payment = z.infer<typeof payment>;
 export type Proof = NonNullable<Payment['proof']>;
 
 const eventCase = z.object({
-  /** The key of its event. */
   id: z.string(),
   /** For a success; nobody acts on it. */
   payment: payment.exactOptional(),
@@ -183,7 +182,6 @@ export type FailureListing = {
   isUnanswered?: boolean;
 };
 
-/** Key prefix of event cases. */
 export const eventPrefix = 'event:';
 
 /** The list of a storm's alerts that payments resolved. */

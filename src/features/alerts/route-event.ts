@@ -31,7 +31,6 @@ export type Routed = { routed: Destination[]; keptBy?: string[]; byCharge?: true
 /** Finds an event's channels; `lookup`: if there was one. */
 export type Route = (event: PaymentEvent, receivedAtMs: number, lookup?: Lookup) => Promise<Routed>;
 
-/** What routing needs of other features. */
 export type RoutingNeeds = {
   /** Current and recent mutes. */
   mutes: () => Promise<readonly AlertMute[]>;
@@ -128,7 +127,6 @@ function restOf({ failures, successes }: RoutePlan, event: PaymentEvent): string
   return [...(event.cardSaved ? [failures] : []), ...(successes === undefined ? [] : [successes])];
 }
 
-/** Whether a rule matches an event. */
 export function fits(match: RouteMatch, event: PaymentEvent, account: EventAccount): boolean {
   return (
     isOfKind(match.event, event) &&

@@ -260,7 +260,6 @@ function buttonsOf(approval: Approval, isOwn: boolean): Button[] {
     : decideButtons(approval);
 }
 
-/** The approve button of a charge asks for confirmation. */
 function decideButtons(approval: Approval): Button[] {
   const { shown } = approval;
   const value = requestValue.write({ id: approval.id, termsHash: approval.termsHash });

@@ -40,7 +40,6 @@ export type ClaimResult =
 
 export type CardHistory = ReturnType<typeof createCardHistory>;
 
-/** An account's rules for cards. */
 type CardRules = {
   rule: RetryRule;
   /**

@@ -264,7 +264,6 @@ export function createChargePosts(
       await (isVerdict ? messages.postOrRefresh(key, message) : messages.post(key, message));
     },
 
-    /** Sends the same note to the agent alone. */
     async tellAgent(userId: string, reference: string, name: string, note: ChargeNote): Promise<void> {
       const key = messageKey('charge_note', `${reference}:${name}:direct`);
       const body = { reference, note, isDirect: true } as const;

@@ -54,7 +54,6 @@ import {
 import { limitProblem, limitRefusalModal, notChargedModal } from './limit-words.ts';
 import type { SubmitNeeds } from './submit-charge.ts';
 
-/** Functions of other features that reviews need. */
 export type ReviewNeeds = {
   /** Undefined if the bot remembers no cards: every token key is pasted. */
   ledger: KnownCards | undefined;

@@ -96,7 +96,6 @@ export type SubmitNeeds = {
   approvals: ApprovalGate;
 };
 
-/** The parts of the feature that submitting works with. */
 export type SubmitParts = {
   charges: ChargeBook;
   cards: CardHistory;

@@ -21,7 +21,6 @@ const recordsPerPage = 10;
 /** The first word of a button's press, which arrives as command words. People never type it. */
 const pressedWord = '--found';
 
-/** Typed words, or the page that a pressed button asks for. */
 type Question = { typed: TypedQuestion } | { pressed: PageValue };
 
 /** `whom`: the customer masked, or the card and amount. `day`: a date. */

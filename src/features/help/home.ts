@@ -17,16 +17,8 @@ const sectionMs = 3_000;
  */
 export async function homeFor(
   caller: Caller,
-  {
-    own,
-    others,
-    log,
-  }: {
-    own: ListedAccount;
-    /** Other accounts, with their commands that have a section. */
-    others: readonly ListedAccount[];
-    log: Log;
-  },
+  /** `others`: the other accounts, with their commands that have a section. */
+  { own, others, log }: { own: ListedAccount; others: readonly ListedAccount[]; log: Log },
 ): Promise<Home> {
   const permitted = await sortByPermit(caller, own.commands, own.mayRun);
   const refusal = nothingAllowed(permitted);
@@ -87,12 +79,8 @@ async function sectionOf(
       : [context(plainText(accountLabel)), ...blocks];
   } catch (error) {
     const errorId = newErrorId();
-    log(
-      'error',
-      'A part of the App Home could not be shown',
-      { errorId, verb, userId: caller.userId },
-      error,
-    );
+    const about = { errorId, verb, userId: caller.userId };
+    log('error', 'A part of the App Home could not be shown', about, error);
     return [context(plainText(`⚠️ /pay ${verb} can’t be shown now, error ${errorId}.`))];
   }
 }

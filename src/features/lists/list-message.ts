@@ -191,7 +191,6 @@ export function readingMessage<Item>(
   });
 }
 
-/** "10,000 terminals". */
 function numbered(count: number, one: string, many: string): string {
   return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 }

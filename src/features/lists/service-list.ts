@@ -93,7 +93,8 @@ export function createServiceList<Item>(
       const reading: Reading = { pages, items: list.items.length, readAt, end };
       if (pages > 0) progress?.(reading, found.length);
       if (stop || end !== 'more' || found.length >= enough) {
-        if (stop && pages === 0) throw failureOf(stop);
+        if (stop?.kind === 'failure' && pages === 0) throw stop.failure;
+        if (stop && pages === 0) throw new ServiceFailure('malformed', 'The first page was refused.');
         const page = pageOf(found, number);
         const hasNext = page.hasNext || (words.length === 0 && end === 'more');
         return { ...page, hasNext, reading, ...(stop && { stop }) };
@@ -104,12 +105,6 @@ export function createServiceList<Item>(
       remembered = list;
     }
   };
-}
-
-function failureOf(stop: ReadingStop): ServiceFailure {
-  return stop.kind === 'failure'
-    ? stop.failure
-    : new ServiceFailure('malformed', 'The first page was refused.');
 }
 
 /** The page with this number, or the last page if there are fewer; without a number, all matches. */
@@ -148,7 +143,6 @@ export type ReadingStop =
   /** `mostCalls` is used up. */
   | { kind: 'enough_calls' };
 
-/** One page of a list as shown in Slack. */
 export type ListPage<Item> = {
   /** From 0. */
   number: number;

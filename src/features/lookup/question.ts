@@ -22,7 +22,6 @@ export type Lookups = {
   ask: (question: Question) => Promise<TransactionView>;
 };
 
-/** A reference, and perhaps its expected amount. */
 export type Question = { reference: OrderReference; amountMinor?: number };
 
 export function parseQuestion(words: readonly string[]): Parsed<Question> {

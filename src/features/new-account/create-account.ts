@@ -14,6 +14,7 @@ import { type NotMade, ServiceFailure } from '../../domain/failure.ts';
 import { updateOwnRecords } from '../../records/retry.ts';
 import { createRecords } from '../../records/records.ts';
 import { dayMs } from '../../domain/span.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 
 export type AccountField = Account['settings']['accountNewFields'][number];
 
@@ -87,33 +88,19 @@ export function createAccountRequests(account: Account) {
     const ref = wanted[refField];
     const id = ref ?? viewId;
     const shown = Object.fromEntries(Object.entries(wanted).filter(([name]) => !secret.has(name)));
-    const { isNew, stored } = await records.change<{ isNew: boolean; stored: StoredRequest }>(
-      id,
-      (before) => {
-        if (before && before.settled !== 'refused')
-          return { kind: 'keep', result: { isNew: false, stored: before } };
-        const value = { asks: (before?.asks ?? 0) + 1, by, wanted: shown };
-        return {
-          kind: 'write',
-          value,
-          schedule: { ttlMs: rememberMs },
-          result: { isNew: true, stored: value },
-        };
-      },
+    const { isNew, stored } = await records.change<{ isNew: boolean; stored: StoredRequest }>(id, (before) =>
+      before && before.settled !== 'refused'
+        ? { kind: 'keep', result: { isNew: false, stored: before } }
+        : written({ asks: (before?.asks ?? 0) + 1, by, wanted: shown }, true),
     );
 
     /** Stores the answer if the store is there. Otherwise the request stays unsettled, which only prevents a repeat. */
     async function settle(settled: 'created' | 'refused'): Promise<void> {
       await updateOwnRecords(account, 'The result of a new account could not be stored', () =>
-        records.change<void>(id, (kept) =>
+        records.change<unknown>(id, (kept) =>
           // Skip if this process was suspended and the account was requested again meanwhile.
           kept?.asks === stored.asks
-            ? {
-                kind: 'write',
-                value: { ...kept, settled },
-                schedule: { ttlMs: rememberMs },
-                result: undefined,
-              }
+            ? written({ ...kept, settled }, false)
             : { kind: 'keep', result: undefined },
         ),
       );
@@ -126,14 +113,8 @@ export function createAccountRequests(account: Account) {
       const failure = failureOf(answer);
       const about = { verb: 'account', result: end.kind, userId: by };
       log('info', 'Asked for a new account', { ...about, ...(failure && { failure }) });
-      const result = `account_${end.kind}`;
-      audit.note({
-        what: 'step',
-        who: by,
-        verb: 'account',
-        result,
-        ...(ref === undefined ? {} : { reference: ref }),
-      });
+      const step = { what: 'step', who: by, verb: 'account', result: `account_${end.kind}` } as const;
+      audit.note({ ...step, ...withoutUndefined({ reference: ref }) });
       return end;
     }
 
@@ -170,6 +151,11 @@ export function createAccountRequests(account: Account) {
   }
 
   return { begin, wantedOf };
+}
+
+function written(stored: StoredRequest, isNew: boolean) {
+  const schedule = { ttlMs: rememberMs };
+  return { kind: 'write', value: stored, schedule, result: { isNew, stored } } as const;
 }
 
 function failureOf(answer: NewAccountAnswer): string | undefined {

@@ -49,7 +49,6 @@ export function drawMenu(menu: {
     </div>`;
 }
 
-/** A button that performs one action of the playground. */
 export function actionButton(label: string, action: PageAction, tone = ''): TemplateResult {
   return html`<button type="button" class="button ${tone}" @click=${() => void act(action)}>
     ${label}

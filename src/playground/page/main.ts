@@ -10,7 +10,6 @@ import { act, drawWith, focusSoon, followAs, openChannel, page, ui, unread, upda
 const nearEndPx = 60;
 let isFirst = true;
 
-/** The whole page. */
 function drawPage(): TemplateResult {
   return html`<a class="skip box" href="#main">Skip to the conversation</a> ${drawTop()} ${drawSidebar()}
     ${drawConversation()} ${drawPanel()} ${drawLog()} ${drawProblem()} ${drawDialogs()}`;

@@ -38,7 +38,6 @@ type WebhooksOutOptions = {
   sign?: SignDelivery | undefined;
 };
 
-/** The headers that sign a delivery. */
 export type SignDelivery = (body: string, secret: string) => Record<string, string>;
 
 type Delivery = {

@@ -24,7 +24,6 @@ export function increase(counts: Record<string, number>, key: string): void {
 export type World = {
   now: () => number;
   baseUrl: () => string;
-  /** The parent account of the business. */
   parentAccountId: string;
   tokens: Tokens;
   accounts: Accounts;

@@ -10,7 +10,6 @@ export const botUserId = 'U0PAYBOT01';
 export const botName = 'Pay';
 export const slackbotId = 'USLACKBOT';
 
-/** The credentials that the app gets when it is installed. */
 export type Credentials = { botToken: string; appToken: string; signingSecret: string };
 
 export const credentials: Credentials = {

@@ -6,7 +6,6 @@ import type { WorkspaceState } from '../protocol.ts';
 /** The kinds of request that Slack sends an app; each has its own address in the manifest. */
 export type RequestKind = 'commands' | 'interactions' | 'options' | 'events';
 
-/** What the app has once it is installed with its manifest. */
 export type InstalledApp = {
   scopes: ReadonlySet<string>;
   slashCommands: (WorkspaceState['slashCommands'][number] & { escapes: boolean })[];

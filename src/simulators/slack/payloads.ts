@@ -123,15 +123,11 @@ export function workspaceState(world: World, userId: string): WorkspaceState {
 }
 
 function messagesFor(world: World, channelId: string, userId: string): PageMessage[] {
+  const isSeen = ({ visibleTo }: Message): boolean => (visibleTo ?? userId) === userId;
   return world.messages
     .all(channelId)
-    .filter((message) => (message.visibleTo ?? userId) === userId)
-    .map((message) =>
-      toPageMessage(
-        message,
-        world.messages.replies(message).filter((reply) => (reply.visibleTo ?? userId) === userId).length,
-      ),
-    );
+    .filter(isSeen)
+    .map((message) => toPageMessage(message, world.messages.replies(message).filter(isSeen).length));
 }
 
 function shortcuts(world: World, kind: 'global' | 'message'): { callbackId: string; name: string }[] {

@@ -58,7 +58,6 @@ export type Storm = {
   sinceMs: number;
   /** The groups whose alerts it counts; see `groupOf`. */
   groups: readonly string[];
-  /** The last count. */
   counted: StormCount;
   /** Who acknowledged all its alerts. */
   taken?: { by: string; at: number };
