@@ -225,24 +225,12 @@ function drawComposer(channel: PageChannel, threadTs?: string): TemplateResult {
     const text = draft.trim();
     if (text === '') return;
     write('');
-    ui.sent.push(text);
-    ui.recalled = 0;
     const thread = threadTs === undefined ? {} : { threadTs };
     const result = await act({ kind: 'send_message', channel: channel.id, text, ...thread });
     if (!result.ok && !ui.drafts[place]) write(text);
   }
   function onKey(event: KeyboardEvent): void {
     if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) void send(event);
-    if (event.key === 'ArrowUp' || event.key === 'ArrowDown') recall(event);
-  }
-  /** ↑ and ↓ go through the sent texts, as in a terminal, unless the field has other text. */
-  function recall(event: KeyboardEvent): void {
-    const isOwn = draft !== '' && draft !== ui.sent.at(-ui.recalled);
-    const back = ui.recalled + (event.key === 'ArrowUp' ? 1 : -1);
-    if (isOwn || back < 0 || back > ui.sent.length) return;
-    event.preventDefault();
-    ui.recalled = back;
-    write(back === 0 ? '' : (ui.sent.at(-back) ?? ''));
   }
   return html`<form class="composer row" @submit=${send}>
     ${begun ? html`<p class="box" id="usage"><b>${begun.command}</b> <code>${begun.usageHint}</code> <small>${begun.description}</small></p>` : nothing}

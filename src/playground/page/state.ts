@@ -11,9 +11,6 @@ class Ui {
   thread: Thread | undefined;
   /** Unsent text, by channel id, or by `channel/ts` for a thread. */
   drafts: Record<string, string> = {};
-  /** Texts sent from this tab, oldest first; `recalled`: how far back ↑ has gone. */
-  sent: string[] = [];
-  recalled = 0;
   confirm: { dialog: ConfirmationDialog; go: () => void } | undefined;
   /** The one open list of a searched select; `waiting`: the bot has not answered for this text yet. */
   search: { id: string; text: string; options: PageOption[]; marked: number; waiting: boolean } | undefined;

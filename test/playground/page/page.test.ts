@@ -56,27 +56,6 @@ describe.skipIf(missing)('the playground page', () => {
     expect(await page.locator('#composer').count()).toBe(0);
   });
 
-  it('recalls sent texts by ↑, and keeps a text that is being written', async () => {
-    const composer = page.locator('#composer');
-    for (const [sent, text] of ['/pay ORDER-1', '/pay help'].entries()) {
-      await page.keyboard.type(text);
-      await page.keyboard.press('Enter');
-      await acted(sent + 1);
-    }
-    const shown = async (key: string): Promise<string> => {
-      await page.keyboard.press(key);
-      return await composer.inputValue();
-    };
-    expect([await shown('ArrowUp'), await shown('ArrowUp'), await shown('ArrowUp')]).toEqual([
-      '/pay help',
-      '/pay ORDER-1',
-      '/pay ORDER-1',
-    ]);
-    expect([await shown('ArrowDown'), await shown('ArrowDown')]).toEqual(['/pay help', '']);
-    await page.keyboard.type('/pay doubt');
-    expect(await shown('ArrowUp')).toBe('/pay doubt');
-  });
-
   it('closes the guide in a small window and opens it in a large one', async () => {
     const guide = page.locator('.guide details');
     const size = page.viewportSize() ?? { width: 1280, height: 720 };
