@@ -17,20 +17,25 @@ export const moveStoreCommand = command({
   usage: ['npm run move-store'],
   more: 'For all accounts. Stop the bot first. Needs an empty Redis; may be run again when it broke off.',
   scope: 'shared',
-  prepare: () => parsed({ run: moveAll }),
+  prepare: () =>
+    parsed({
+      async run(runtime) {
+        const end = await moveAll(runtime);
+        if (typeof end !== 'string') return end;
+        const exitCode = runtime.config.redisUrl === undefined ? exitCodes.settings : exitCodes.failed;
+        return { exitCode, words: `Nothing was moved. ${end}` };
+      },
+    }),
 });
 
-async function moveAll(runtime: Runtime): Promise<CommandEnd> {
+/** Returns words if nothing was moved. */
+async function moveAll(runtime: Runtime): Promise<CommandEnd | string> {
   const { redisUrl, redisPrefix, dataDir } = runtime.config;
-  if (redisUrl === undefined) {
-    return notMoved(
-      exitCodes.settings,
-      'Set REDIS_URL and SEALING_KEYS to where the records go, and leave DATA_DIR where they are.',
-    );
-  }
+  if (redisUrl === undefined)
+    return 'Set REDIS_URL and SEALING_KEYS to where the records go, and leave DATA_DIR where they are.';
   try {
     const { path, keys } = embeddedStore(runtime.config);
-    if (!existsSync(path)) return notMoved(1, `There is no store in ${dataDir} (DATA_DIR).`);
+    if (!existsSync(path)) return `There is no store in ${dataDir} (DATA_DIR).`;
     // How many sealed texts each missing sealing key has, by the key's id.
     const unopened = new Map<string, number>();
     const sealing = { sealer: createSealer(keys), keyIds: keys.map(({ id }) => id) };
@@ -38,20 +43,14 @@ async function moveAll(runtime: Runtime): Promise<CommandEnd> {
       resealText(sealing, key, value, (id) => unopened.set(id, (unopened.get(id) ?? 0) + 1));
     const checkKeys = (store: Pick<Store, 'read'>) => whyNotWrite({ store, sealer: sealing.sealer });
     const end = await moveTo(runtime, redisUrl, { path, checkKeys, change });
-    if (typeof end === 'string') return notMoved(1, end);
+    if (typeof end === 'string') return end;
     switch (end.kind) {
       case 'other_keys':
-        return notMoved(1, end.why);
+        return end.why;
       case 'not_empty':
-        return notMoved(
-          1,
-          `Redis has records under the prefix ${redisPrefix} already. Give it an empty Redis, or another REDIS_PREFIX.`,
-        );
+        return `Redis has records under the prefix ${redisPrefix} already. Give it an empty Redis, or another REDIS_PREFIX.`;
       case 'was_moved':
-        return notMoved(
-          1,
-          `The records of ${path} were moved to Redis before. Start the bot with the REDIS_URL and REDIS_PREFIX of that move.`,
-        );
+        return `The records of ${path} were moved to Redis before. Start the bot with the REDIS_URL and REDIS_PREFIX of that move.`;
       case 'differs':
         return {
           exitCode: 1,
@@ -109,8 +108,4 @@ function movedWords(
     'Redis gave all of it back the same. Start the bot: it works there now, and no bot starts on the old file.',
     ...left,
   ].join('\n');
-}
-
-function notMoved(exitCode: CommandEnd['exitCode'], why: string): CommandEnd {
-  return { exitCode, words: `Nothing was moved. ${why}` };
 }

@@ -72,15 +72,12 @@ export function hasStore({ redisUrl, dataDir }: Pick<StoreSettings, 'redisUrl' |
 }
 
 /** Opens the embedded store with its key file, or Redis with the keys that the replicas share. */
-export async function openStorage({
-  config,
-  log,
-  now,
-}: {
+export async function openStorage(needs: {
   config: StoreSettings;
   log: Log;
   now: () => number;
 }): Promise<Storage> {
+  const { config, log, now } = needs;
   if (config.redisUrl === undefined) {
     ifWritable(config.dataDir, () => {
       mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
