@@ -15,24 +15,7 @@ import { unescape } from '../slack/kit/text.ts';
 import type { SlackMessage } from '../slack/kit/message.ts';
 import type { MessageRecord } from './message-record.ts';
 
-export type Delivery = {
-  /**
-   * Posts once; if Slack refuses the content, posts the text alone. `channel` may be a user id; the outcome names the
-   * channel that Slack used. `threadTs`: in that thread; `gone` if there is no such thread. Never throws for Slack or
-   * the network.
-   */
-  post(channel: string, message: SlackMessage, threadTs?: string): Promise<PostOutcome>;
-  /**
-   * Replaces a posted message; if Slack refuses the content, by the text alone. Idempotent. `channel`: as in the post's
-   * outcome. `gone`: the message no longer exists or can no longer be edited. Never throws for Slack or the network.
-   */
-  edit(posted: { channel: string; ts: string }, message: SlackMessage): Promise<PostOutcome>;
-  /**
-   * Searches the doubt's channel or thread, around its time, for a message with this key in its metadata. `absent` only
-   * after the whole span was read, which may take several calls.
-   */
-  findByKey(doubt: Doubt, key: string): Promise<HistoryAnswer>;
-};
+export type Delivery = ReturnType<typeof createDelivery>;
 
 export type Doubt = NonNullable<MessageRecord['doubt']>;
 
@@ -48,7 +31,7 @@ const usualHistoryTimeoutMs = 10_000;
 const pageSize = 200;
 
 /** Pass the delivery client: its timeout is long, and a rate limit of its calls doesn't delay a modal. */
-export function createDelivery(client: WebClient, historyTimeoutMs = usualHistoryTimeoutMs): Delivery {
+export function createDelivery(client: WebClient, historyTimeoutMs = usualHistoryTimeoutMs) {
   async function attemptPost(content: ChatPostMessageArguments): Promise<PostOutcome> {
     try {
       const { ts, channel = content.channel, message } = await client.chat.postMessage(content);
@@ -77,7 +60,12 @@ export function createDelivery(client: WebClient, historyTimeoutMs = usualHistor
   }
 
   return {
-    async post(channel, message, threadTs) {
+    /**
+     * Posts once; if Slack refuses the content, posts the text alone. `channel` may be a user id; the outcome names the
+     * channel that Slack used. `threadTs`: in that thread; `gone` if there is no such thread. Never throws for Slack or
+     * the network.
+     */
+    async post(channel: string, message: SlackMessage, threadTs?: string): Promise<PostOutcome> {
       const place = { channel, ...(threadTs === undefined ? {} : { thread_ts: threadTs }) };
       const content = { ...place, ...quiet, ...contentOf(message) };
       const outcome = await attemptPost(content);
@@ -87,7 +75,15 @@ export function createDelivery(client: WebClient, historyTimeoutMs = usualHistor
         : outcome;
     },
 
-    async edit({ channel, ts }, message) {
+    /**
+     * Replaces a posted message; if Slack refuses the content, by the text alone. Idempotent. `channel`: as in the
+     * post's outcome. `gone`: the message no longer exists or can no longer be edited. Never throws for Slack or the
+     * network.
+     */
+    async edit(
+      { channel, ts }: { channel: string; ts: string },
+      message: SlackMessage,
+    ): Promise<PostOutcome> {
       const content = { channel, ts, link_names: false, ...contentOf(message) };
       const { metadata: _metadata, ...bare } = content;
       let outcome = await attemptEdit(content);
@@ -100,7 +96,11 @@ export function createDelivery(client: WebClient, historyTimeoutMs = usualHistor
       return outcome;
     },
 
-    async findByKey(doubt, key) {
+    /**
+     * Searches the doubt's channel or thread, around its time, for a message with this key in its metadata. `absent`
+     * only after the whole span was read, which may take several calls.
+     */
+    async findByKey(doubt: Doubt, key: string): Promise<HistoryAnswer> {
       let { cursor } = doubt;
       try {
         return await withDeadline(historyTimeoutMs, async (signal) => {

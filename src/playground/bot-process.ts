@@ -3,18 +3,6 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { ActResult, BotState } from '../simulators/protocol.ts';
 
-export type BotProcess = {
-  state: () => BotState;
-  /** The process's output, newest last. */
-  log: () => string;
-  /** Starts the bot unless it runs; returns before it is ready. */
-  start: () => ActResult;
-  /** Kills the bot with SIGKILL, like a power cut. Resolves when the process is gone. */
-  kill: () => Promise<ActResult>;
-  /** Stops the bot with SIGTERM; kills it if it still runs after five seconds. */
-  stop: () => Promise<void>;
-};
-
 const keptLines = 1000;
 const shownLines = 12;
 const stopDeadlineMs = 5_000;
@@ -25,7 +13,7 @@ const askEveryMs = { starting: 60, ready: 1_000, down: 1_000 };
 export function createBotProcess(
   [program, ...args]: readonly [string, ...string[]],
   { env, url, changed }: { env: Record<string, string>; url: string; changed: () => void },
-): BotProcess {
+) {
   const lines: string[] = [];
   let child: ChildProcess | undefined;
   let status: BotState['status'] = 'down';
@@ -53,9 +41,13 @@ export function createBotProcess(
   }
 
   return {
-    state: () => ({ status, url, starts, lastLines: status === 'down' ? lines.slice(-shownLines) : [] }),
+    state(): BotState {
+      return { status, url, starts, lastLines: status === 'down' ? lines.slice(-shownLines) : [] };
+    },
+    /** The process's output, newest last. */
     log: () => lines.join('\n'),
-    start() {
+    /** Starts the bot unless it runs; returns before it is ready. */
+    start(): ActResult {
       if (child) return { ok: false, problem: 'The bot is running already.' };
       const begun = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
       child = begun;
@@ -72,11 +64,13 @@ export function createBotProcess(
       void watch(begun);
       return { ok: true };
     },
-    async kill() {
+    /** Kills the bot with SIGKILL, like a power cut. Resolves when the process is gone. */
+    async kill(): Promise<ActResult> {
       if (!child) return { ok: false, problem: 'The bot is down already.' };
       await end('SIGKILL');
       return { ok: true };
     },
+    /** Stops the bot with SIGTERM; kills it if it still runs after five seconds. */
     async stop() {
       const force = setTimeout(() => void end('SIGKILL'), stopDeadlineMs);
       await end('SIGTERM');

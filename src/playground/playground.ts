@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createBotProcess, type BotProcess } from './bot-process.ts';
+import { createBotProcess } from './bot-process.ts';
 import { botSettings, payopsFile } from './bot-settings.ts';
 import { stormCustomers } from '../simulators/payments/panel.ts';
 import { startPaymentsService, type PaymentsService } from '../simulators/payments/service.ts';
@@ -178,7 +178,7 @@ async function prepareBot(
   folder: string,
   { rules = '' }: PlaygroundOptions,
   simulators: { workspace: Workspace; payments: PaymentsService; changed: () => void },
-): Promise<BotProcess> {
+) {
   const { workspace, payments, changed } = simulators;
   const { channels, users } = workspace.ids;
   const [policy, dataDir] = [join(folder, 'payops.yml'), join(folder, 'data')];

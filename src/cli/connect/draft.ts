@@ -12,30 +12,21 @@ export function changeLines(changes: Changes): string[] {
   return Object.entries(changes).map(([name, value]) => `${name}=${value}`);
 }
 
-/** The settings in progress: those of the environment, overridden by the answers so far. */
-export type Draft = {
-  config: () => Config;
-  /** Differences from the environment. */
-  changes: () => Changes;
-  /** Changes settings. Throws for an invalid value, so check it with `problemOf` first. */
-  take: (more: Changes) => void;
-  /** Chooses the set with PAYMENTS_SERVICE; the settings that were written into it are no changes any more. */
-  moveToSet: (set: string, settings: Changes) => void;
-  textOf: (name: string) => string | undefined;
-  /** What is wrong with a value, like "must be a UUID of 36 characters"; undefined: nothing. */
-  problemOf: (name: string, text: string) => string | undefined;
-};
+export type Draft = ReturnType<typeof openDraft>;
 
-export function openDraft(variables: Variables): Draft {
+/** The settings in progress: those of the environment, overridden by the answers so far. */
+export function openDraft(variables: Variables) {
   let changes: Changes = {};
   let config = readIncomplete(variables);
   const withSet = withServiceSet(variables, isSecretName);
   const textOf = (name: string, of = withSet.ok ? withSet.value : variables): string =>
     of[name]?.trim() ?? '';
   return {
-    config: () => config,
+    config: (): Config => config,
+    /** Differences from the environment. */
     changes: () => changes,
-    take(more) {
+    /** Changes settings. Throws for an invalid value, so check it with `problemOf` first. */
+    take(more: Changes): void {
       const changed = withSettings(config, more);
       if (!changed.ok) throw new Error(changed.problem);
       config = changed.value;
@@ -44,15 +35,17 @@ export function openDraft(variables: Variables): Draft {
         all.filter(([name, value]) => value !== (textOf(name) || (defaultOf(name) ?? ''))),
       );
     },
-    moveToSet(set, settings) {
+    /** Chooses the set with PAYMENTS_SERVICE; the settings that were written into it are no changes any more. */
+    moveToSet(set: string, settings: Changes): void {
       const rest = Object.entries(changes).filter(([name]) => !Object.hasOwn(settings, name));
       // Blank those of the environment too: they would override the set.
       const overriding = Object.keys(settings).filter((name) => textOf(name, variables) !== '');
       const blanked = overriding.map((name) => [name, '']);
       changes = { ...Object.fromEntries([...rest, ...blanked]), PAYMENTS_SERVICE: set };
     },
-    textOf: (name) => changes[name] ?? (textOf(name) || undefined),
-    problemOf(name, text) {
+    textOf: (name: string) => changes[name] ?? (textOf(name) || undefined),
+    /** What is wrong with a value, like "must be a UUID of 36 characters"; undefined: nothing. */
+    problemOf(name: string, text: string): string | undefined {
       const read = withSettings(config, { [name]: text });
       return read.ok ? undefined : read.problem.replace(`${name} `, '').replace(/\.$/, '');
     },
