@@ -180,9 +180,11 @@ const channelFixes: Record<string, (channel: string) => string> = {
 const leftFix = (person: string): string =>
   `${person} has left the workspace or can’t be written to: reassign their alerts.`;
 
-/** In a direct message Slack's errors are about the person, not the bot or a channel. */
+/**
+ * In a direct message Slack's errors are about the person, not a channel. `account_inactive` is about the bot: Slack takes
+ * messages to people who have left (python-slack-sdk#1156).
+ */
 const personFixes: Record<string, (person: string) => string> = {
-  account_inactive: leftFix,
   user_disabled: leftFix,
   user_not_found: leftFix,
   user_not_visible: leftFix,

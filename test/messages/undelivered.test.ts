@@ -135,9 +135,7 @@ describe('a channel that Slack refuses', () => {
   });
 
   it('is retried without end for a charge’s result, while messages behind it are given up', async () => {
-    const { account, putRecord, pass, letters, tried } = refusals(() =>
-      slackFaults.refuses('account_inactive'),
-    );
+    const { account, putRecord, pass, letters, tried } = refusals(() => slackFaults.refuses('user_disabled'));
     const posts = createChargePosts(account, undefined);
     await posts.direct('U0AGENT01', 'verdict', { reference: 'pay-1', what: 'declined' });
     await putRecord('alert_direct', 'step', { to: 'U0AGENT01' });
