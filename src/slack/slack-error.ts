@@ -39,10 +39,16 @@ export function readSlackError(error: unknown): SlackProblem {
   }
   if (error instanceof WebAPIPlatformError) return readPlatformError(error);
   if (error instanceof WebAPIHTTPError) return readHttpError(error);
+  if (isLimitedWithoutTime(error)) return { kind: 'rate_limited', retryAfterMs: defaultRetryAfterMs };
   if (error instanceof WebAPIRequestError && failedBeforeSending(error.original)) {
     return { kind: 'not_sent', cause: error };
   }
   return { kind: 'unsure', cause: error };
+}
+
+/** A 429 without `Retry-After`, for which web-api has no class of its own (node-slack-sdk#1421). */
+function isLimitedWithoutTime(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('Retry header did not contain a valid timeout');
 }
 
 function readPlatformError(error: WebAPIPlatformError): SlackProblem {

@@ -52,6 +52,7 @@ describe('post', () => {
       () => slack().reply(429, '', { 'retry-after': '7' }),
       { kind: 'rate_limited', retryAfterMs: 7000 },
     ],
+    ['429 that names no time', () => slack().reply(429, ''), { kind: 'rate_limited', retryAfterMs: 30_000 }],
     [
       'ratelimited',
       () => slack().reply(200, { ok: false, error: 'ratelimited' }, { 'retry-after': '3' }),
