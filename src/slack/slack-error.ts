@@ -102,7 +102,8 @@ const uploadsFix = 'An admin restricts which files may be uploaded: ask them.';
 const planFix = 'The workspace’s plan has no user groups: list user ids in payops.yml.';
 
 const fixes: Record<string, string> = {
-  invalid_auth: tokenFix,
+  // Slack also says this to an address that isn't on the app's list.
+  invalid_auth: `${tokenFix} Or allow the bot’s address, if the app restricts its token to some.`,
   not_authed: tokenFix,
   account_inactive: tokenFix,
   token_revoked: tokenFix,
@@ -125,7 +126,7 @@ const fixes: Record<string, string> = {
   ekm_access_denied: 'An admin suspended access to the workspace’s data: ask them.',
   missing_scope: 'Give the app the scope of manifest.yml that is missing, and reinstall it.',
   no_permission: 'Give the app the scope of manifest.yml that is missing, and reinstall it.',
-  accesslimited: 'Slack does not let this app call the method: ask a workspace admin.',
+  accesslimited: 'Slack takes no such call from the bot’s network: ask a workspace admin.',
   method_deprecated: methodFix,
   deprecated_endpoint: methodFix,
   unknown_method: 'SLACK_API_URL does not point to a Slack API that knows this method.',
