@@ -124,6 +124,8 @@ export async function wait(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 const firstRetryMs = 1_000;
+/** An answer older than this is asked for again when health is read. */
+const freshMs = 60_000;
 const longestRetryMs = 60_000;
 
 /** The wait after so many failures in a row: 1 s, 2 s, 4 s … one minute. */
@@ -134,18 +136,23 @@ export function backOffMs(failures: number): number {
 export type IdentityCheck = ReturnType<typeof startIdentityCheck>;
 
 /**
- * Asks Slack who the bot is until it answers, and never throws: if Slack is away or refuses the token, `health` says so,
- * and the bot continues to serve.
+ * Asks Slack who the bot is until it answers, and again when `health` is read later, because the app may be uninstalled.
+ * Never throws: if Slack is away or refuses the token, `health` says so, and the bot continues to serve.
  */
-export function startIdentityCheck(client: WebClient, deps: { log: Log; wait: Wait; signal: AbortSignal }) {
+export function startIdentityCheck(
+  client: WebClient,
+  deps: { log: Log; wait: Wait; signal: AbortSignal; now: () => number },
+) {
   let identity: Identity | undefined;
   let health: SlackHealth = slackAway('Slack has not answered yet');
+  let askedAtMs = deps.now();
 
   /** Returns 0 if Slack answered, else the least ms to wait before the next try. */
   async function check(): Promise<number> {
     try {
       const answer = await client.auth.test();
       identity = identityOf(answer);
+      if (health.state === 'ok') return 0;
       const scopes = answer.response_metadata?.scopes;
       health = { state: 'ok' };
       if (scopes && !scopes.includes('users:read')) {
@@ -181,7 +188,16 @@ export function startIdentityCheck(client: WebClient, deps: { log: Log; wait: Wa
   }
 
   void keepAsking();
-  return { identity: (): Identity | undefined => identity, health: (): SlackHealth => health };
+  return {
+    identity: (): Identity | undefined => identity,
+    health(): SlackHealth {
+      if (health.state === 'ok' && deps.now() - askedAtMs >= freshMs) {
+        askedAtMs = deps.now();
+        void keepAsking();
+      }
+      return health;
+    },
+  };
 }
 
 export function slackAway(detail: string): SlackDown {

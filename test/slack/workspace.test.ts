@@ -1,7 +1,7 @@
 import nock from 'nock';
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../src/log.ts';
-import { backOffMs, createClients, startIdentityCheck } from '../../src/slack/workspace.ts';
+import { backOffMs, createClients, startIdentityCheck, type SlackHealth } from '../../src/slack/workspace.ts';
 import { mockTheOutside } from '../support/mocks.ts';
 
 mockTheOutside();
@@ -31,27 +31,41 @@ describe('createClients', () => {
   });
 });
 
-async function check(answers: ((mock: nock.Interceptor) => void)[]) {
+function answerWith(answers: ((mock: nock.Interceptor) => void)[]): void {
   for (const answer of answers) answer(nock('https://slack.test').post('/api/auth.test'));
+}
+
+async function check(answers: ((mock: nock.Interceptor) => void)[], clock = { nowMs: 0 }) {
+  answerWith(answers);
   const waits: number[] = [];
   const lines: string[] = [];
-  const stop = new AbortController();
-  const { promise: done, resolve } = Promise.withResolvers<void>();
+  const down: SlackHealth[] = [];
+  let known = Promise.withResolvers<void>();
   const identity = startIdentityCheck(clients().interactive, {
     log(_, message) {
       lines.push(message);
-      if (message === 'Slack knows the bot') resolve();
+      if (message === 'Slack knows the bot') known.resolve();
     },
-    wait: async (ms) => void waits.push(ms),
-    signal: stop.signal,
+    async wait(ms) {
+      waits.push(ms);
+      down.push(identity.health());
+    },
+    signal: new AbortController().signal,
+    now: () => clock.nowMs,
   });
-  await done;
-  return { waits, identity, lines };
+  await known.promise;
+  /** Resolves when Slack knows the bot again. */
+  function knownAgain(): Promise<void> {
+    known = Promise.withResolvers<void>();
+    return known.promise;
+  }
+  return { waits, identity, lines, down, knownAgain };
 }
 
 const works = (mock: nock.Interceptor) =>
   void mock.reply(200, { ok: true, team_id: 'T1', bot_id: 'B1', user_id: 'U1', enterprise_id: 'E1' });
 const fails = (mock: nock.Interceptor) => void mock.reply(503);
+const revoked = (mock: nock.Interceptor) => void mock.reply(200, { ok: false, error: 'token_revoked' });
 const limited = (mock: nock.Interceptor) => void mock.reply(429, '', { 'retry-after': '90' });
 
 describe('startIdentityCheck', () => {
@@ -60,6 +74,23 @@ describe('startIdentityCheck', () => {
     expect(identity.identity()).toEqual({ teamId: 'T1', botId: 'B1', botUserId: 'U1', enterpriseId: 'E1' });
     expect(identity.health()).toEqual({ state: 'ok' });
     expect(waits).toEqual([]);
+  });
+
+  it('asks again when its health is read a minute later: the token may be revoked by then', async () => {
+    const clock = { nowMs: 0 };
+    const { identity, lines, down, knownAgain } = await check([works], clock);
+    clock.nowMs = 59_999;
+    expect(identity.health()).toEqual({ state: 'ok' });
+    clock.nowMs = 60_000;
+    answerWith([revoked, works]);
+    const again = knownAgain();
+    identity.health();
+    identity.health();
+    await again;
+    const [knows, refuses] = ['Slack knows the bot', 'Slack refuses the bot token: token_revoked'];
+    expect(lines).toEqual([knows, refuses, knows]);
+    expect(down).toMatchObject([{ state: 'degraded', fix: expect.stringContaining('SLACK_BOT_TOKEN') }]);
+    expect(identity.health()).toEqual({ state: 'ok' });
   });
 
   it.each([
