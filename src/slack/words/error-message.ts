@@ -205,7 +205,11 @@ export function errorReply(
     log('warn', 'Slack opened no modal', { ...logFields, slackError, fix: fixFor(slackError) });
     const what = isTooLate ? 'The form did not open in time' : 'Slack did not open the form';
     const lasting = isTooLate ? '.' : `; if it stays so, ${tellOperators}: the log says why.`;
-    const message = noteMessage(brokenNote(what, about, rich`do the same again${lasting}`));
+    const next =
+      slackError === 'push_limit_reached'
+        ? rich`close one of the three open windows, then do the same again.`
+        : rich`do the same again${lasting}`;
+    const message = noteMessage(brokenNote(what, about, next));
     return { message, reason: `Slack opened no modal: ${slackError}` };
   }
   const errorId = newErrorId();

@@ -2,6 +2,8 @@ import { expect, it } from 'vitest';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import { parsed } from '../../../src/domain/wording.ts';
 import { anyone, defineCommand, type Prepared } from '../../../src/slack/command.ts';
+import { ModalRefused } from '../../../src/slack/kit/modals.ts';
+import { errorReply } from '../../../src/slack/words/error-message.ts';
 import { requestOf } from '../../../src/slack/router/turns.ts';
 import { permissionStage } from '../../support/permission-stage.ts';
 
@@ -47,6 +49,16 @@ it.each([
   const { ran, said } = await permissionStage([verb], {}, slack).act(thing, place);
   expect(said).toContain(words);
   expect(ran).toBe(false);
+});
+
+it.each([
+  ['expired_trigger_id', 'The form did not open in time'],
+  ['push_limit_reached', 'close one of the three open windows'],
+  ['internal_error', 'tell the people who run this bot'],
+])('says what to do if Slack opens no form: %s', (word, words) => {
+  const doing = { who: { userId: 'U1' }, moneyMayHaveMoved: false };
+  const { message } = errorReply(new ModalRefused(word), doing, () => undefined);
+  expect(JSON.stringify(message.blocks)).toContain(words);
 });
 
 it('says nothing to the press of a link', async () => {
