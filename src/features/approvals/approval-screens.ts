@@ -514,8 +514,8 @@ export type PersonsApprovals = { waiting: readonly ApprovalItem[]; asked: readon
 
 export type ApprovalItem = Omit<ApprovalView, 'to'>;
 
-/** As many as fit in one view. */
-const mostShown = 6;
+/** Of both lists so many fit in one message, each request with up to four blocks. */
+const mostShown = 5;
 const nextShown = 'They show up as these are decided.';
 
 /** `/pay approvals`: first requests that wait for this person, then their own. */

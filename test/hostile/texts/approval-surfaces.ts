@@ -52,6 +52,9 @@ export const approvalSurfaces: readonly Surface[] = [
   messageOf('the list of requests', (outside) =>
     approvalsMessage({ waiting: several(outside), asked: several(outside) }, anAccount(outside)),
   ),
+  messageOf('the longest list of requests', (outside) =>
+    approvalsMessage({ waiting: longest(outside), asked: longest(outside) }, anAccount(outside)),
+  ),
   homeOf('the requests of an App Home', (outside) =>
     homeApprovals({ waiting: several(outside), asked: several(outside) }, anAccount(outside)),
   ),
@@ -68,6 +71,15 @@ export const approvalSurfaces: readonly Surface[] = [
 
 function several(outside: Outside): { approval: Approval }[] {
   return Array.from({ length: outside.random.below(9) }, () => ({ approval: approvalOf(outside) }));
+}
+
+/** More than a list shows, each half approved and with all its blocks. */
+function longest(outside: Outside): { approval: Approval }[] {
+  const approvals = [{ by: bola, atMs: at }];
+  const shown = chargeOf(outside);
+  return Array.from({ length: 9 }, () => ({
+    approval: { ...approvalOf(outside), shown, needed: 2, approvals, state: { kind: 'waiting' } },
+  }));
 }
 
 function approvalOf(outside: Outside): Approval {
@@ -103,29 +115,35 @@ function stateOf({ random, text }: Outside): ApprovalState {
   ]);
 }
 
-function shownOf({ random, text }: Outside): ApprovalShown {
-  const card = { cardType: text(), lastFour: text() };
-  return random.pick<() => ApprovalShown>([
-    () => ({
-      kind: 'charge',
-      reference: text() as OrderReference,
-      terms: {
-        money: { minor: random.pick([1, 900_000_000_000]), currency: text() },
-        card,
-        customerEmail: random.pick([text(), `${text()}@${text()}`]),
-        customerId: text(),
-        reason: text(),
-      },
-      card: 'b2'.repeat(16),
-      viewId: 'V1',
-      ...(random.chance(0.5) ? { overridesRest: true as const } : {}),
-    }),
-    () => ({
-      kind: 'card_email',
-      terms: { card, currentEmail: `${text()}@${text()}`, newEmail: text() },
-      card: 'b2'.repeat(16),
-    }),
-  ])();
+function shownOf(outside: Outside): ApprovalShown {
+  const { random, text } = outside;
+  if (random.chance(0.5)) return chargeOf(outside);
+  return {
+    kind: 'card_email',
+    terms: {
+      card: { cardType: text(), lastFour: text() },
+      currentEmail: `${text()}@${text()}`,
+      newEmail: text(),
+    },
+    card: 'b2'.repeat(16),
+  };
+}
+
+function chargeOf({ random, text }: Outside): ApprovalShown {
+  return {
+    kind: 'charge',
+    reference: text() as OrderReference,
+    terms: {
+      money: { minor: random.pick([1, 900_000_000_000]), currency: text() },
+      card: { cardType: text(), lastFour: text() },
+      customerEmail: random.pick([text(), `${text()}@${text()}`]),
+      customerId: text(),
+      reason: text(),
+    },
+    card: 'b2'.repeat(16),
+    viewId: 'V1',
+    ...(random.chance(0.5) ? { overridesRest: true as const } : {}),
+  };
 }
 
 function seenOf(outside: Outside) {
