@@ -24,6 +24,7 @@ const unsureAnswers = new Set([
   'service_unavailable',
   'request_timeout',
   'update_failed',
+  'fetch_members_failed',
 ]);
 
 /** Errors that occur before the request is sent. */
@@ -216,7 +217,7 @@ export function refusalAbout(slackError: string, channel: string): RefusalAbout 
 /** Prefixes of errors about the sent text, blocks, metadata, files or form. */
 const messageWords = [
   'msg_too_long|msg_blocks_too_long|no_text|no_dual_|markdown_|metadata_|attachment_|block_mismatch|blocked_file|view_too_',
-  'invalid_(blocks|metadata|attachments|arg|array_arg|charset|form_data|post_type|cursor|ts_|team|channel$)|missing_(arg|post_type|file_data)',
+  'invalid_(blocks|metadata|attachments|arg|array_arg|charset|form_data|post_type|cursor|limit|ts_|team|channel$)|missing_(arg|post_type|file_data)',
   'too_many_|max_file_|unable_to_share|slack_connect_|cant_broadcast|streaming_|draft_|duplicate_|channels_limit_|list_record_',
   'file_(deleted|is_deleted|not_found|share_limit|update_)|snippet_|unknown_s|alt_txt_|as_user_|agent_prompt_|send_on_behalf_',
   // Errors about one message or thread. `delivery.ts` first reads those that say the message or thread is gone.

@@ -89,6 +89,11 @@ const setUps: Record<string, SetUp> = {
     breaks: ({ workspace }) => workspace.setChannel(workspace.ids.channels.payDesk, { botIsMember: false }),
     problems: { 'Channel C0DESK0001': ['not_in_channel', '/invite @pay'] },
   },
+  'a rule that calls people who are not in its channel': {
+    policy: (policy) =>
+      `${policy}routes: [{ name: big, to: C0ALERTS01, mention: U0GUEST001, escalate: { after: 5m, to: S0ONCALL01 } }]\n`,
+    problems: { 'Calls by rule big': ['U0GUEST001 in C0ALERTS01', 'Add them to the channel'] },
+  },
   'a user group that does not exist': {
     policy: withGroup('@payers'),
     problems: { 'User group @payers': ['no_such_subteam', 'payops.yml'] },

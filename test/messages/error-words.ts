@@ -42,6 +42,8 @@ export const wordsOf = {
     channel_not_found invalid_cursor invalid_metadata_filter_keys invalid_ts_latest invalid_ts_oldest
     list_record_comment_fetch_failed method_not_supported_for_channel_type thread_not_found`),
   'conversations.info': words('channel_is_limited_access channel_not_found'),
+  'conversations.members': words(`
+    channel_not_found fetch_members_failed invalid_cursor invalid_limit method_not_supported_for_channel_type`),
   'auth.test': [],
   'apps.connections.open': words('forbidden_team insecure_request missing_args'),
   'files.getUploadURLExternal': words(`

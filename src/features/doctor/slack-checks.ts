@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Account } from '../../account.ts';
-import type { AuthTestResponse, WebClient } from '@slack/web-api';
+import type { AuthTestResponse, ConversationsMembersResponse, WebClient } from '@slack/web-api';
+import type { Mention } from '../../domain/alert.ts';
 import { lookAtChannel } from './look-at-channel.ts';
 import {
   emptyGroupFix,
@@ -12,6 +13,7 @@ import {
 } from '../../slack/people/people.ts';
 import { fixFor, readSlackError, slackErrorWord, awayFix } from '../../slack/slack-error.ts';
 import { createAppClient, identityOf } from '../../slack/workspace.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import type { Log } from '../../log.ts';
 import { utcTime } from '../../slack/kit/text.ts';
 import {
@@ -73,6 +75,7 @@ export function slackChecks(
   }
   const members = onceEach((group: string) => withRetries(() => membersOf(client, group)));
   const accounts = onceEach((userId: string) => withRetries(() => fetchAccount(client, userId)));
+  const inChannel = onceEach((channel: string) => withRetries(() => peopleIn(client, channel)));
   const groups = new Set(Object.values(roles).flatMap((role) => role.groups));
   return [
     {
@@ -93,6 +96,7 @@ export function slackChecks(
       : []),
     { part: 'Slack clock', look: ifAccepted(() => slackClock(apiUrl, now)) },
     ...channelChecks(policy, client).map(({ part, look }) => ({ part, look: ifAccepted(look) })),
+    ...callChecks(policy, { members, inChannel }).map(({ part, look }) => ({ part, look: ifAccepted(look) })),
     ...[...groups].map((group) => ({
       part: `User group ${group}`,
       look: ifAccepted(async () => await judgeGroup(members(group))),
@@ -124,6 +128,55 @@ export function channelChecks(
       return { state, says, fix: reach.fix };
     },
   }));
+}
+
+/** Whether a rule's mention and escalation reach anybody: Slack notifies only members of the channel. */
+function callChecks(
+  { routes = [] }: Policy,
+  asked: Pick<RoleCheckNeeds, 'members'> & { inChannel: (channel: string) => Promise<ReadonlySet<string>> },
+): { part: string; look: () => Promise<CheckResult> }[] {
+  async function isHeard({ kind, id }: Mention, channel: string): Promise<boolean> {
+    const { users, empty } = kind === 'person' ? { users: [id] } : await asked.members(id);
+    if (empty === 'missing_scope') throw new Error('The bot may not read user groups');
+    const there = await asked.inChannel(channel);
+    return users.some((userId) => there.has(userId));
+  }
+  return routes.flatMap(({ name, to, mention, escalate = [] }) => {
+    const called = [...(mention ? [mention] : []), ...escalate.map((step) => step.to)];
+    const calls = to.flatMap((channel) => called.map((whom) => ({ whom, channel })));
+    async function look(): Promise<CheckResult> {
+      try {
+        const heard = await Promise.all(calls.map(({ whom, channel }) => isHeard(whom, channel)));
+        const unheard = calls.filter((_, index) => !heard[index]);
+        if (unheard.length === 0) return ok('Each of its channels has somebody it calls');
+        const words = unheard.map(({ whom, channel }) => `${whom.id} in ${channel}`).join(', ');
+        return problem(
+          `Slack will notify nobody: ${words}`,
+          'Add them to the channel, or call somebody in it.',
+        );
+      } catch (error) {
+        const isLimited = readSlackError(error).kind === 'rate_limited';
+        return isLimited
+          ? askedToWait
+          : { state: 'skipped', says: 'Slack does not say who is in its channels' };
+      }
+    }
+    return called.length === 0 ? [] : [{ part: `Calls by rule ${name}`, look }];
+  });
+}
+
+const peoplePerPage = 999;
+
+async function peopleIn(client: WebClient, channel: string): Promise<ReadonlySet<string>> {
+  const all: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const asked = { channel, limit: peoplePerPage, ...withoutUndefined({ cursor }) };
+    const page: ConversationsMembersResponse = await client.conversations.members(asked);
+    all.push(...(page.members ?? []));
+    cursor = page.response_metadata?.next_cursor || undefined;
+  } while (cursor !== undefined);
+  return new Set(all);
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   botId,
   botName,
   botUserId,
+  canSee,
   type Channel,
   teamDomain,
   teamId,
@@ -33,6 +34,12 @@ export function directoryMethods(url: string): Record<string, Method> {
       { channel: text },
       (world, given) =>
         withChannel(world, given.channel, 'read', (channel) => granted({ channel: conversation(channel) })),
+    ),
+    'conversations.members': method({}, { channel: text }, (world, given) =>
+      withChannel(world, given.channel, 'read', (channel) => {
+        const members = world.directory.users.filter(({ id }) => canSee(channel, id));
+        return granted({ members: members.map(({ id }) => id), response_metadata: { next_cursor: '' } });
+      }),
     ),
     'conversations.list': method(
       { pace: (world) => world.rateLimits.take('conversations.list', tier2Pace) },
