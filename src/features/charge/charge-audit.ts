@@ -35,9 +35,9 @@ function isNews({ event, times }: PastStep): boolean {
 
 function entryOf({ at, event }: PastStep, before: ChargeIntent | undefined, after: ChargeIntent): AuditEntry {
   const { reference, state } = after;
-  const own = event.kind === 'due' || event.kind === 'told' ? 'payops' : 'payments';
-  const who = 'by' in event ? event.by : own;
   const [result, reason] = resultOf(event, after);
+  const isOwn = event.kind === 'due' || event.kind === 'told' || result === notSent;
+  const who = 'by' in event ? event.by : isOwn ? 'payops' : 'payments';
   const hasMoved = before?.state.kind !== state.kind;
   return {
     id: `${reference}:${at}`,
@@ -52,12 +52,16 @@ function entryOf({ at, event }: PastStep, before: ChargeIntent | undefined, afte
   };
 }
 
+/** The bot's own decision, in place of the service's answer. */
+const notSent = 'charge_not_sent';
+
 /** The result of an event, and the reason in the bank's words or ours. */
 function resultOf(event: ChargeEvent, { state }: ChargeIntent): [result: string, reason?: string] {
   switch (event.kind) {
     case 'submitted':
       return ['begun', formatMoney(event.money)];
     case 'charge_answered':
+      if (event.answer.kind === 'rejected' && event.answer.reason === 'alert_ended') return [notSent];
       return [`charge_${event.answer.kind}`, ...wordsOf(event.answer)];
     case 'otp_answered':
       return [`code_${event.answer.kind}`, ...wordsOf(event.answer)];

@@ -148,6 +148,7 @@ const deeds: Readonly<Record<string, string>> = {
   charge_declined: 'answered the charge: declined',
   charge_already_exists: 'answered the charge: it has this reference already',
   charge_rejected: 'answered the charge: refused, nothing was sent to the bank',
+  charge_not_sent: 'sent nothing: the alert was resolved meanwhile',
   charge_unknown: 'gave no usable answer to the charge',
   code_accepted: 'answered the code: accepted, which is no proof yet',
   code_wrong: 'answered the code: wrong',

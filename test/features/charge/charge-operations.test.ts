@@ -121,6 +121,9 @@ describe('submit', () => {
         reason: 'alert_ended',
       });
       expect(process.shown.at(-1)).toContain('The alert was resolved meanwhile. No money moved.');
+      const steps = [...world.audited.values()].map(({ who, result }) => ({ who, result }));
+      expect(steps).toContainEqual({ who: 'payops', result: 'charge_not_sent' });
+      expect(steps.filter(({ who }) => who === 'payments')).toEqual([]);
     });
 
     /** The modal of `/pay link`, opened for the alert and submitted by Bola; `form` is its metadata. */
