@@ -345,10 +345,14 @@ function auditOf({ before, event, after, turn, atMs }: CaseStep<PaymentLink, Lin
   };
 }
 
-function resultOf(event: LinkEvent): Pick<AuditEntry, 'result' | 'reason'> {
+/** What the bot did itself, without an answer of the service. */
+const ownStep = { who: 'payops', what: 'step' } as const;
+
+function resultOf(event: LinkEvent): Partial<AuditEntry> {
   switch (event.kind) {
     case 'answered': {
       const { end } = event;
+      if ('isByAlert' in end) return { ...ownStep, result: 'link_not_asked', reason: end.why };
       return { result: `link_${end.kind}`, ...('why' in end ? { reason: end.why } : {}) };
     }
     case 'payment_success':
@@ -358,6 +362,6 @@ function resultOf(event: LinkEvent): Pick<AuditEntry, 'result' | 'reason'> {
     case 'looked_up':
       return { result: `link_looked_up_${event.lookup.kind}` };
     case 'alert_ended':
-      return { result: 'link_alert_ended' };
+      return { ...ownStep, result: 'link_alert_ended' };
   }
 }

@@ -169,6 +169,8 @@ const deeds: Readonly<Record<string, string>> = {
   posted_link: 'posted the link',
   posted_alert: 'posted the alert',
   link_asked: 'asked for a payment link',
+  link_not_asked: 'made no link: its alert was resolved or is being paid',
+  link_alert_ended: 'noted on the link how its alert was resolved',
   link_created: 'answered: here is the link',
   link_refused: 'answered: no order was made',
   link_unknown: 'gave no usable answer about the link',

@@ -3,6 +3,7 @@ import type { Lookup } from '../../../src/domain/alert.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import { linkModal, linkNoteMessage } from '../../../src/features/links/link-screens.ts';
 import { dayMs } from '../../../src/domain/span.ts';
+import { sentenceOf } from '../../../src/features/story/story-words.ts';
 import {
   linkDueInMs,
   linkRules,
@@ -56,10 +57,10 @@ const looked = (lookup: Lookup): LinkEvent => ({ kind: 'looked_up', lookup });
 const away = looked({ kind: 'unchecked', failure: 'timeout' });
 const none = looked({ kind: 'not_found' });
 const [open, confirming] = [{ kind: 'open' }, { kind: 'confirming', sinceMs: nowMs, looks: 0 }] as const;
-const refusedWith = (isRepeat: boolean): LinkEvent => ({
+const refusedWith = (isRepeat: boolean, isByAlert?: true): LinkEvent => ({
   kind: 'answered',
   terms: asked.terms,
-  end: { kind: 'refused', why: 'no' },
+  end: { kind: 'refused', why: 'no', ...(isByAlert && { isByAlert }) },
   isRepeat,
 });
 const success: LinkEvent = { kind: 'payment_success' };
@@ -103,6 +104,21 @@ it('has an audit entry of its own, even if it replaces a refused link within a m
   const { auditEntries } = linkRules(rules, { fingerprint: async () => '', log: () => undefined });
   const ids = [1, 3].map((turn) => auditEntries({ after: asked, turn, atMs: nowMs })[0]?.id);
   expect(new Set(ids).size).toBe(2);
+});
+
+it.each<[string, PaymentLink, LinkEvent]>([
+  ['asks for no order because of its alert', asked, refusedWith(false, true)],
+  [
+    'learns what ended its alert',
+    { ...asked, state: { kind: 'open' } },
+    { kind: 'alert_ended', news: { kind: 'paid', reference: 'INV-9', failed: 'INV-1' } },
+  ],
+])('is not said to have had an answer of the service when it %s', (_what, before, event) => {
+  const { auditEntries } = linkRules(rules, { fingerprint: async () => '', log: () => undefined });
+  const after = stepLink(before, event, nowMs, rules) ?? before;
+  const [entry] = auditEntries({ before, event, after, turn: 2, atMs: nowMs });
+  expect(entry).toMatchObject({ who: 'payops', what: 'step' });
+  expect(JSON.stringify(entry && sentenceOf(entry))).not.toMatch(/answer|link_/);
 });
 
 describe('stepLink', () => {
