@@ -50,7 +50,8 @@ export type StoredChargeAnswer =
   | ({ kind: 'declined' } & Pick<ConclusionDetails, 'why' | 'from'>)
   | { kind: 'already_exists' }
   | ({ kind: 'rejected' } & Refusal)
-  | { kind: 'unknown' };
+  /** `why`: the service's words, if it answered something that the specification doesn't have. */
+  | { kind: 'unknown'; why?: string };
 
 /** Spec: submit OTP; OTP errors. */
 export type StoredOtpAnswer =

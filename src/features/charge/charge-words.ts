@@ -69,6 +69,8 @@ function quotedReason({ state, bankWords, otp }: ChargeSeen): RichTextBlock[] {
       return quoted('The service says:', state.why);
     case 'rejected':
       return rejectionWords[state.reason ?? 'other'].isQuoted ? quoted('The service says:', state.why) : [];
+    case 'abandoned':
+      return quoted('The service says:', state.why);
     case 'wrong_codes':
       return otp?.isClosed ? quoted('The service says:', bankWords) : [];
     case 'review':

@@ -587,8 +587,17 @@ function neverSeen(intent: ChargeIntent, at: number): Step {
   const quietAt = (sends.at(-1) ?? at) + chargeLimits.quietMs;
   if (at < quietAt) return lookAgain(intent, at, quietAt);
   return refusal === undefined
-    ? conclude(intent, at, 'abandoned')
+    ? conclude(intent, at, 'abandoned', lastWords(intent))
     : conclude(intent, at, 'rejected', refusal);
+}
+
+/** The service's own words in an answer that the specification doesn't have; for a person, as they decide nothing. */
+function lastWords({ history }: ChargeIntent): ConclusionDetails {
+  const said = history.flatMap(({ event }) =>
+    event.kind === 'charge_answered' && event.answer.kind === 'unknown' ? (event.answer.why ?? []) : [],
+  );
+  const why = said.at(-1);
+  return why === undefined ? {} : { why };
 }
 
 /** The service has a record of the charge. */

@@ -463,8 +463,9 @@ export function storedChargeAnswer(
 ): StoredChargeAnswer {
   switch (answer.kind) {
     case 'approved':
+      return { kind: 'approved' };
     case 'unknown':
-      return { kind: answer.kind };
+      return { kind: 'unknown', ...withWhy(answer.cause.said) };
     case 'otp_required':
       return {
         kind: 'otp_required',

@@ -181,14 +181,17 @@ it('an earlier direct message is edited when its verdict turns out to be wrong, 
   expect(await wanted('approved')).toBeGreaterThan(1);
 });
 
-it('a charge that the service answered with an error, and has no record of, is not said to have missed it', async () => {
+it('a charge that got an unknown answer and has no record quotes that answer, and is not said to have missed the service', async () => {
   const world = openWorld('lost');
-  world.bank.charge = () => ({ kind: 'unknown', cause: new ServiceFailure('server', 'HTTP 500') });
+  const cause = new ServiceFailure('malformed', 'code 99', { said: 'The merchant is suspended' });
+  world.bank.charge = () => ({ kind: 'unknown', cause });
   const process = startProcess(world);
   await charge(process);
   await process.work(world.clock.nowMs + 5 * minuteMs);
   expect((await process.operations.find(reference))?.state.kind).toBe('abandoned');
-  expect(process.shown.at(-1)).toContain('The service has no record of it, so nothing was charged.');
+  expect(process.shown.at(-1)).toMatch(
+    /The service says:.*The merchant is suspended.*The service has no record of it, so nothing was charged\./,
+  );
 });
 
 it('a request for a code says that the alert of its charge was paid otherwise', async () => {

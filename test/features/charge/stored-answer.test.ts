@@ -27,6 +27,10 @@ describe('the stored form of an answer', () => {
     [{ kind: 'declined', bankMessage: undefined }, { kind: 'declined' }],
     [{ kind: 'approved' }, { kind: 'approved' }],
     [{ kind: 'unknown', cause }, { kind: 'unknown' }],
+    [
+      { kind: 'unknown', cause: new ServiceFailure('malformed', 'code 99', { said: 'Suspended' }) },
+      { kind: 'unknown', why: 'Suspended' },
+    ],
   ])('to a charge, %o, is %o', (answer, kept) => {
     expect(storedChargeAnswer(answer, () => 'sealed')).toStrictEqual(kept);
   });
