@@ -380,6 +380,11 @@ const setUps: Record<string, SetUp> = {
     found: { Operators: ['told in the log alone', 'channels.ops', 'warning'] },
     tries: ({ house }) => rewrite(house, (policy) => policy.replace('  desk:', `  ops: C0OPS00001\n  desk:`)),
   },
+  'a channel that another company reads': {
+    breaks: ({ workspace }) => workspace.setChannel('C0DESK0001', { isShared: true }),
+    found: { 'Channel C0DESK0001': ['another company', 'Set another channel', 'warning'] },
+    tries: ({ house }) => rewrite(house, (policy) => policy.replaceAll('C0DESK0001', 'C0GENERAL1')),
+  },
   'an approver who is the only one': {
     policy: (policy) => policy.replace(/( {2}pay-ops:\n {4}users: )\[.*\]/, '$1[U0LEAD0001]'),
     found: { Approvals: ['nobody can approve', 'permission approve', 'warning'] },

@@ -6,6 +6,8 @@ type ChannelReach =
   | { kind: 'reachable' }
   /** The bot may post without being a member. Slack doesn't say whether it may edit its posts there. */
   | { kind: 'outside'; fix: string }
+  /** The bot can post there, and people of another company can read it (Slack Connect). */
+  | { kind: 'shared'; fix: string }
   /** Posts fail until a person does what `fix` says. */
   | { kind: 'unreachable'; slackError: string; fix: string }
   /** Slack doesn't let the bot check this channel, also not later. */
@@ -42,13 +44,17 @@ export async function lookAtChannel(client: WebClient, channel: string): Promise
   }
 }
 
-type Conversation = { is_archived?: boolean; is_member?: boolean };
+type Conversation = { is_archived?: boolean; is_member?: boolean; is_ext_shared?: boolean };
 
 function judge(channel: string, found: Conversation = {}, scopes?: readonly string[]): ChannelReach {
   if (found.is_archived) return unreachable('is_archived', channel);
-  if (found.is_member !== false) return { kind: 'reachable' };
-  if (isLacking('chat:write.public', scopes)) return unreachable('not_in_channel', channel);
-  return { kind: 'outside', fix: `Invite the bot: /invite @pay in ${channel}.` };
+  const isOutside = found.is_member === false;
+  if (isOutside && isLacking('chat:write.public', scopes)) return unreachable('not_in_channel', channel);
+  if (found.is_ext_shared)
+    return { kind: 'shared', fix: 'Set another channel in payops.yml, unless they may.' };
+  return isOutside
+    ? { kind: 'outside', fix: `Invite the bot: /invite @pay in ${channel}.` }
+    : { kind: 'reachable' };
 }
 
 function judgeFailure(channel: string, error: unknown): ChannelReach {

@@ -117,6 +117,8 @@ export function channelChecks(
       const reach = await withRetries(() => lookAtChannel(client, channel)).catch(() => undefined);
       if (!reach) return askedToWait;
       if (reach.kind === 'reachable') return ok(`The bot can post there (${namedBy.join(', ')})`);
+      if (reach.kind === 'shared')
+        return warning(`People of another company can read it (${namedBy.join(', ')})`, reach.fix);
       if (reach.kind === 'outside')
         return warning(
           `The bot can post there (${namedBy.join(', ')}), but is not in it: Slack may refuse its edits`,

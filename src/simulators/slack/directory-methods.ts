@@ -119,6 +119,7 @@ function conversation(channel: Channel): Record<string, unknown> {
     is_im: channel.kind === 'dm',
     is_private: channel.kind !== 'public',
     is_archived: channel.archived,
+    is_ext_shared: channel.isShared === true,
     is_member: channel.botIsMember,
     topic: { value: channel.topic },
   };

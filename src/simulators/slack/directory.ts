@@ -51,6 +51,8 @@ export type Channel = {
   readonly topic: string;
   botIsMember: boolean;
   archived: boolean;
+  /** Another company is in it, by Slack Connect. */
+  isShared?: boolean;
   /** The only person of a direct message. */
   readonly owner?: string;
   /** The members of a conversation between people; no one else sees it. */

@@ -67,7 +67,10 @@ export type Workspace = Simulator<SlackFault> & {
   /** The bot's posts in a channel or in all, oldest first, with thread replies, without ephemeral ones. */
   posts(channelId?: string): BotPost[];
   /** Like an administrator: archives a channel, or removes the bot from it. */
-  setChannel(channelId: string, change: { botIsMember?: boolean; archived?: boolean }): void;
+  setChannel(
+    channelId: string,
+    change: { botIsMember?: boolean; archived?: boolean; isShared?: boolean },
+  ): void;
   /** Like an administrator: makes a member a guest, or deactivates them. */
   setAccount(userId: string, kind: AccountKind): void;
   /** Socket Mode connections that take payloads. */
