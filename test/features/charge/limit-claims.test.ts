@@ -39,6 +39,15 @@ describe('a claim', () => {
     );
   });
 
+  it('of many that two replicas make at once is refused where the limit is used up', async () => {
+    const { limits, other } = till();
+    const claims = Array.from({ length: 10 }, (_, index) =>
+      (index % 2 === 0 ? limits : other).claim(chargeOf(`pay-${index}`, 3_000, { card: `card${index}` })),
+    );
+    expect((await Promise.all(claims)).filter((refusal) => !refusal)).toHaveLength(6);
+    expect(await limits.of('U1')).toMatchObject({ currencies: [{ usedMinor: 18_000 }] });
+  });
+
   it('refused for the card uses nothing of the agent’s day', async () => {
     const { limits } = till();
     await limits.claim(chargeOf('a', 5_000, { by: 'U2' }));
