@@ -12,8 +12,6 @@ import {
 } from '../charge-house.ts';
 import { paid, story } from '../../tapes/charge-story.ts';
 
-// `charge-crash.test.ts` tests that the audit has each step once after a kill at any await.
-
 /** Makes a charge while the audit is away; then the audit is back. */
 async function audited(plan: Plan) {
   const world = openWorld(plan);
