@@ -4,6 +4,7 @@ import {
   messageKey,
   readMessageRecord,
   newCounters,
+  reschedule,
   writeMessageRecord,
 } from '../../src/messages/message-record.ts';
 import type { FeatureMessages } from '../../src/messages/deliver.ts';
@@ -27,7 +28,7 @@ async function blank(_body: unknown, _work: unknown, { key }: PostAttempt) {
 const blanks: FeatureMessages = { alert: blank, alert_direct: blank, charge_direct: blank };
 
 /** A store with messages, and a Slack that answers by channel; undefined: it accepts the message. */
-function refusals(slack: (to: string) => SlackFault | undefined = () => refused) {
+function refusals(slack: (to: string, method: string) => SlackFault | undefined = () => refused) {
   const world = openAlertsWorld();
   const { clock, store } = world;
   const bot = startAlerts(world, undefined, { messages: blanks });
@@ -35,9 +36,9 @@ function refusals(slack: (to: string) => SlackFault | undefined = () => refused)
   const pass = (ms: number, stepMs?: number): Promise<void> => bot.drain(ms, stepMs);
   const tried: { key: string; atMs: number }[] = [];
   const alerts: string[] = [];
-  world.slack.meets = ({ channel: to, key: whole = '', atMs }) => {
+  world.slack.meets = ({ method, channel: to, key: whole = '', atMs }) => {
     if (whole.includes(':notice:')) return undefined;
-    const fault = slack(to);
+    const fault = slack(to, method);
     const key = whole.split(':').at(-1) ?? '';
     if (fault) tried.push({ key, atMs });
     else alerts.push(key);
@@ -94,15 +95,25 @@ describe('a channel that Slack refuses', () => {
     expect(notices()).toEqual([]);
   });
 
-  it('gets all its messages in order once it is repaired in time', async () => {
+  it.each([
+    ['refuses it', refused],
+    ['cannot be reached', slackFaults.notSent],
+    ['loses the answers', slackFaults.lost],
+    ['asks to wait', slackFaults.slow(30)],
+  ])('gets all its messages in order, after few tries, if Slack %s for ten minutes', async (_what, fault) => {
     let isMended = false;
-    const { put, pass, alerts } = refusals(() => (isMended ? undefined : refused));
+    const { put, pass, alerts, tried } = refusals((_to, method) =>
+      isMended || method === 'history' ? undefined : fault,
+    );
     for (const key of ['a', 'b', 'c']) await put(key);
-    await pass(10 * hourMs, 10_000);
-    isMended = true;
-    await put('d');
     await pass(600_000);
-    expect(alerts).toEqual(['a', 'b', 'c', 'd']);
+    expect(tried.length).toBeLessThan(150);
+    await put('d');
+    await pass(5_000);
+    isMended = true;
+    await pass(600_000);
+    // A look into the history has no key.
+    expect(alerts.filter((key) => key !== '')).toEqual(['a', 'b', 'c', 'd']);
   });
 
   it('has its messages given up one by one when they are old enough, while newer ones are retried', async () => {
@@ -206,6 +217,18 @@ describe('dead letters', () => {
     expect(await letters.all()).toMatchObject([{ channel: other }, { channel, messages: 3 }]);
   });
 
+  it('are delivered once, in the old order, however many ask for it at the same time', async () => {
+    const { state, letters, alerts, pass } = await twoChannels();
+    state.isMended = true;
+    const asked = [undefined, channel, undefined, channel].map((of) => letters.redrive(of));
+    const due = (await Promise.all(asked)).flat().map(({ messages }) => messages);
+    expect(due.reduce((sum, messages) => sum + messages, 0)).toBe(5);
+    await pass(60_000);
+    expect(alerts.filter((key) => 'abc'.includes(key))).toEqual(['a', 'b', 'c']);
+    expect(alerts.filter((key) => 'xy'.includes(key))).toEqual(['x', 'y']);
+    expect(await letters.all()).toEqual([]);
+  });
+
   it('that are given up a second time before all of them are due again stay listed', async () => {
     const { put, pass, store, letters } = refusals();
     for (const key of ['a', 'b']) await put(key);
@@ -261,5 +284,26 @@ describe('dead letters', () => {
     await pass(31 * dayMs, hourMs);
     expect(await letters.all()).toEqual([]);
     expect(await store.read('message:alert:a')).toBeUndefined();
+  });
+});
+
+describe('a message that holds its lane', () => {
+  it.each([
+    ['stays first in it', 10_000, 0, ['a', 'b']],
+    ['waits just as long if its lease expired before the write', 1, 20, ['a']],
+  ])('%s, and keeps its change', async (_what, leaseMs, passedMs, keys) => {
+    const { clock, store, put } = refusals();
+    for (const key of keys) await put(key);
+    const [entry] = await store.take(leaseMs);
+    if (!entry) throw new Error('Nothing is due.');
+    clock.nowMs += passedMs;
+    const work = { entry, record: readMessageRecord(entry.value) };
+    expect(await reschedule({ store }, work, { misses: 7 }, { holdMs: 50 })).toBe(true);
+    clock.nowMs += 49;
+    expect(await store.take(leaseMs)).toEqual([]);
+    clock.nowMs += 1;
+    const [next] = await store.take(leaseMs);
+    expect(next?.key).toBe('message:alert:a');
+    expect(readMessageRecord(next?.value ?? '')).toMatchObject({ misses: 7 });
   });
 });

@@ -133,16 +133,6 @@ describe.each(situations)('during %s', (_what, prepare) => {
     expect(wrong).toEqual([]);
   });
 
-  it('two changes of the charge are shown, in one message', async () => {
-    const wrong = await wrongAt({
-      async during({ become }) {
-        await become({ kind: 'otp_checking' });
-        await become(approved);
-      },
-    });
-    expect(wrong).toEqual([]);
-  });
-
   it('a crash right after the charge changes loses and doubles nothing', async () => {
     const wrong = await wrongAt({
       async during({ become }) {
@@ -161,17 +151,6 @@ describe.each(situations)('during %s', (_what, prepare) => {
     expect(wrong).toEqual([]);
   });
 
-  it('a crash, and a change after its lease expired, loses and doubles nothing', async () => {
-    const wrong = await wrongAt({
-      during: async () => 'dies',
-      async afterwards({ become, clock, leaseMs }) {
-        clock.nowMs += 2 * leaseMs;
-        await become(approved);
-      },
-    });
-    expect(wrong).toEqual([]);
-  });
-
   it('a worker suspended past its lease posts nothing beside the one that took over', async () => {
     const wrong = await wrongAt({
       async during({ become, clock, leaseMs, drain }, point) {
@@ -180,28 +159,6 @@ describe.each(situations)('during %s', (_what, prepare) => {
         if (!isLeaving) clock.nowMs += leaseMs + 1_000;
         await become(approved);
         await drain(isLeaving ? 0 : 30_000);
-      },
-    });
-    expect(wrong).toEqual([]);
-  });
-
-  it('a worker suspended past its lease, with no other to take over, leaves nothing stale', async () => {
-    const wrong = await wrongAt({
-      async during({ become, clock, leaseMs }) {
-        clock.nowMs += leaseMs + 1_000;
-        await become(approved);
-      },
-    });
-    expect(wrong).toEqual([]);
-  });
-
-  it('a second worker, looking for work while the charge changes, doubles nothing', async () => {
-    const wrong = await wrongAt({
-      async during({ become, drain, clock }) {
-        await become(approved);
-        await drain(0);
-        clock.nowMs += 2_000;
-        await drain(0);
       },
     });
     expect(wrong).toEqual([]);
