@@ -16,7 +16,6 @@ import { workOnce } from '../../../../src/records/worker.ts';
 import type { Entry, Store } from '../../../../src/store/store.ts';
 import { channel, killed, sealer } from '../../house.ts';
 import { memoryStore } from '../../memory-store.ts';
-import { onBothStores } from '../../two-stores.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -175,35 +174,6 @@ describe('a daily summary', () => {
     await run(2 * dayMs);
     expect(await spans()).toEqual([]);
     expect(await store.read(`${dailySummaryPrefix}${channel}`)).toBeUndefined();
-  });
-});
-
-onBothStores('daily summaries of two replicas', (open) => {
-  it('are stored once for each channel and day', async () => {
-    const { one, two, contents, close } = await open();
-    const clock = { nowMs: Date.UTC(2026, 10, 21, 6, 59) };
-    const times = [at8('Africa/Lagos'), { ...at8('Europe/Berlin'), channel: 'C0OTHER001' }];
-    const replicas = [one, two].map((store) => ({ store, summaries: summariesOn(store, clock, times) }));
-    for (const { summaries } of replicas) summaries.start();
-    await expect.poll(() => contents.keys(dailySummaryPrefix)).toHaveLength(2);
-    await Promise.all(
-      replicas.map(async ({ store, summaries }) => {
-        const kinds = [{ prefix: dailySummaryPrefix, work: (entry: Entry) => summaries.work(entry) }];
-        while (await workOnce({ store, leaseMs: 5_000, kinds }));
-      }),
-    );
-    clock.nowMs = Date.UTC(2026, 10, 21, 7, 1);
-    // Call `work` directly: the test can't move the stores' clock.
-    for (const name of [channel, 'C0OTHER001']) {
-      const entry = await one.read(`${dailySummaryPrefix}${name}`);
-      if (entry) await Promise.all(replicas.map(({ summaries }) => summaries.work(entry)));
-    }
-    for (const { summaries } of replicas) summaries.stop();
-    expect((await contents.keys('message:daily_summary:')).toSorted()).toEqual([
-      `message:daily_summary:${channel}/2026-11-21`,
-      'message:daily_summary:C0OTHER001/2026-11-21',
-    ]);
-    await close();
   });
 });
 
