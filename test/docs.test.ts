@@ -417,42 +417,6 @@ describe('docs/troubleshooting.md', () => {
     const page = read('docs/troubleshooting.md');
     expect(parts.filter(({ name }) => !page.includes(`| \`${name}\` |`))).toEqual([]);
   });
-
-  it('quotes only words that the bot says', () => {
-    const rows = read('docs/troubleshooting.md')
-      .split('\n')
-      .filter((line) => line.startsWith('| '));
-    const seen = rows.map((row) => row.split(' | ')[0] ?? '');
-    const quoted = seen.flatMap((cell) =>
-      Array.from(cell.matchAll(/(?<!\*)\*((?:\\\*|[^*])+)\*/g), ([, words = '']) => words),
-    );
-    // Quoted from Slack and Node.
-    const others = new Set([
-      'dispatch_failed',
-      "didn't respond",
-      'Unknown file extension ".ts"',
-      'database is locked',
-    ]);
-    const sources = ['src', 'scripts']
-      .flatMap((folder) =>
-        readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(
-          (path) => `${folder}/${path}`,
-        ),
-      )
-      .filter((path) => /\.[jt]s$/.test(path))
-      .map(read)
-      .join('\n');
-    expect(quoted.length).toBeGreaterThan(40);
-    const unsaid = quoted.filter(
-      (words) =>
-        !others.has(words) &&
-        words
-          .replaceAll('\\*', '*')
-          .split(' … ')
-          .some((part) => !sources.includes(part)),
-    );
-    expect(unsaid).toEqual([]);
-  });
 });
 
 describe('docs/command-line.md', () => {

@@ -189,26 +189,6 @@ const redisSetUps: Record<string, SetUp> = {
         tell(server, ...'ACL SETUSER payops ~* +@all -@dangerous +info +config|get'.split(' ')),
     },
   ),
-  'a Redis that lacks EVAL': (() => {
-    let whole: RedisServer | undefined;
-    return {
-      async breaks(_house, test) {
-        const server = await redisWith(
-          test,
-          '--rename-command',
-          'EVAL',
-          '',
-          '--rename-command',
-          'EVALSHA',
-          '',
-        );
-        whole = await redisWith(test);
-        return { REDIS_URL: server.url, ...sealing };
-      },
-      found: { Store: ['lacks a command', 'let it carry out EVAL'] },
-      tries: () => ({ REDIS_URL: whole?.url ?? '' }),
-    } satisfies SetUp;
-  })(),
   'a Redis with TLS whose address says none': {
     async breaks(_house, test) {
       const { port, cert } = await tlsRedis(test);
@@ -251,26 +231,6 @@ const redisSetUps: Record<string, SetUp> = {
     found: { Store: ['has no address', 'Check the host in REDIS_URL'] },
     tries: async (_stage, test) => ({ REDIS_URL: (await redisWith(test)).url }),
   },
-  'a Redis whose replica is gone': (() => {
-    let server: RedisServer | undefined;
-    return {
-      async breaks(_house, test) {
-        server = await redisWith(test);
-        return { REDIS_URL: server.url, REDIS_WAIT_REPLICAS: '1', ...sealing };
-      },
-      found: { Store: ['too few replicas', 'Bring its replicas back'] },
-      async tries({ house }, test) {
-        await redisWith(test, '--replicaof', '127.0.0.1', String(server?.port));
-        const client = createClient({ url: server?.url ?? '' });
-        await client.connect();
-        await house.until('the replica has caught up', async () => {
-          await client.set('probe', '');
-          return (await client.wait(1, 500)) === 1;
-        });
-        client.destroy();
-      },
-    } satisfies SetUp;
-  })(),
   'a Redis that forgets when it starts again': {
     redis: ['--appendonly', 'no'],
     found: {
@@ -280,16 +240,6 @@ const redisSetUps: Record<string, SetUp> = {
       const client = createClient({ url: settings['REDIS_URL'] ?? '' });
       await client.connect();
       await client.configSet('appendonly', 'yes');
-      client.destroy();
-    },
-  },
-  'a Redis that may lose its last second': {
-    redis: ['--appendfsync', 'everysec'],
-    found: { 'Store durability': ['lose the last second', 'Set appendfsync to always', 'warning'] },
-    async tries({ settings }) {
-      const client = createClient({ url: settings['REDIS_URL'] ?? '' });
-      await client.connect();
-      await client.configSet('appendfsync', 'always');
       client.destroy();
     },
   },

@@ -193,20 +193,6 @@ const setUps: Record<string, SetUp> = {
     env: noWebhooks,
     problems: { 'Webhook settings': ['Every delivery is refused', 'WEBHOOK_SIGNATURE_PRESET'] },
   },
-  'events that are signed with another secret': {
-    async breaks(house) {
-      const bot = house.bot();
-      await house.start(bot);
-      expect(
-        await house.sendEvent({ event: 'payment_failed' }, { 'x-payments-signature': 'ab'.repeat(64) }),
-      ).toBe(401);
-      await house.until('it is on record', async () =>
-        (await house.storeDump()).includes('x-payments-signature'),
-      );
-      await bot.stop();
-    },
-    problems: { 'Webhook deliveries': ['x-payments-signature', 'explain-delivery'] },
-  },
   'a record that was put aside': {
     breaks: (house) =>
       inStore(house, (store) => store.create('aside:1 charge:x', '', { index: { aside: 1 } })),
@@ -233,11 +219,6 @@ const setUps: Record<string, SetUp> = {
       chmodSync(join(house.dataDir, 'sealing.key'), 0o644);
     },
     problems: { Store: ['may be read by others', 'chmod 600'] },
-  },
-  'a store file that is none': {
-    breaks: (house) =>
-      writeFileSync(join(house.dataDir, 'payops.sqlite'), 'no database at all, '.repeat(500)),
-    problems: { Store: ['payops.sqlite', 'DATA_DIR'] },
   },
   'a data folder that cannot be made': {
     breaks: (house) => ({ DATA_DIR: join(house.policyFile, 'data') }),

@@ -15,6 +15,7 @@ it.each([
   ["READONLY You can't write against a read only replica.", 'REDIS_URL leads to a replica'],
   ['ERR Error running script: @user_script: 51: -READONLY You', 'REDIS_URL leads to a replica'],
   ['NOREPLICAS 0 of 1 replicas have the change.', 'too few replicas of Redis have the change'],
+  ["ERR unknown command 'EVALSHA', with args beginning with: ", 'Redis lacks a command that the bot needs'],
   ['database or disk is full', 'the disk of DATA_DIR is full'],
   ['ENOSPC: no space left on device, fdatasync', 'the disk of DATA_DIR is full'],
   ['attempt to write a readonly database', 'the disk of DATA_DIR takes no writes'],
