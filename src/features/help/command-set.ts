@@ -4,8 +4,7 @@ import { merchantId } from '../../domain/merchant.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { listed, nearestWord, parsed, problem, type Parsed } from '../../domain/wording.ts';
 import type { Log } from '../../log.ts';
-import type { Button } from '@slack/types';
-import { actions, button, context, plainText, rich } from '../../slack/kit/blocks.ts';
+import { button, context, plainText, rich } from '../../slack/kit/blocks.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import { wordsOf } from '../../slack/command-text.ts';
 import {
@@ -79,20 +78,17 @@ export function createCommandSet(
     channelId: string | undefined,
     understood: (text: string, account: Listed) => Understood,
   ): { account: Listed; understood: Understood } {
-    const read: ReadAccount = names.length === 0 ? parsed({ text }) : readMerchantWords(text, names);
-    const accountOf = (words: Partial<MerchantWords> = {}): Listed =>
-      lists.find(({ merchant }) => words.name !== undefined && merchant?.name === words.name) ??
-      defaultFor(channelId);
-    if (read.ok) {
-      const account = accountOf(read.value);
-      return { account, understood: inAccount(account.merchant, () => understood(read.value.text, account)) };
+    const usual = defaultFor(channelId);
+    const read: Parsed<MerchantWords> =
+      names.length === 0 ? parsed({ text }) : readMerchantWords(text, names);
+    if (!read.ok) {
+      const message = usageMessage(read.problem, '/pay lookup INV-2041 --account NAME');
+      return { account: usual, understood: { kind: 'unclear', message } };
     }
-    // Buttons in the answer are for the account that was probably meant.
-    const meant = accountOf(read.meant);
-    return {
-      account: defaultFor(channelId),
-      understood: inAccount(meant.merchant, () => unclearAccount(read, meant, names)),
-    };
+    const { name, text: rest } = read.value;
+    const named = lists.find(({ merchant }) => name !== undefined && merchant?.name === name);
+    const account = named ?? usual;
+    return { account, understood: inAccount(account.merchant, () => understood(rest, account)) };
   }
 
   return {
@@ -126,17 +122,12 @@ export function createCommandSet(
 /** The typed text without the option, and the account's name in lower case. */
 type MerchantWords = { text: string; name?: string };
 
-/** `meant`: the same text with the nearest account name. */
-type NotAnAccount = Extract<Parsed<never>, { ok: false }> & { meant?: MerchantWords };
-
-type ReadAccount = Extract<Parsed<MerchantWords>, { ok: true }> | NotAnAccount;
-
 /** Matches the option, and quoted text to skip it: quotes hold a reference. Phones turn two hyphens into a dash. */
 const accountOption =
   /"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|(?<=^|\s)(?:--|—|–)account(?:[\s=]+(?!--|—|–)([^\s"“”„«»]+)|(?=[\s=]|$)=?)/giu;
 
 /** Takes `--account NAME` out of the typed text, wherever it is. */
-export function readMerchantWords(text: string, names: readonly string[]): ReadAccount {
+export function readMerchantWords(text: string, names: readonly string[]): Parsed<MerchantWords> {
   const found: (string | undefined)[] = [];
   const rest = text.replaceAll(accountOption, (whole: string, name?: string) => {
     if (/^["“„«]/.test(whole)) return whole;
@@ -150,11 +141,7 @@ export function readMerchantWords(text: string, names: readonly string[]): ReadA
   if (names.includes(name)) return parsed({ text: rest.trim(), name });
   const nearest = nearestWord(name, names);
   const hint = nearest === undefined ? '' : ` Did you mean --account ${nearest}?`;
-  const meant = nearest === undefined ? {} : { meant: { text: rest.trim(), name: nearest } };
-  return {
-    ...problem(`There is no account “${name}”.${hint} The accounts are ${names.join(', ')}.`),
-    ...meant,
-  };
+  return problem(`There is no account “${name}”.${hint} The accounts are ${names.join(', ')}.`);
 }
 
 type Ids = { [Kind in keyof Parts]: Map<string, Found<Parts[Kind]>> };
@@ -291,31 +278,6 @@ function notTypedMessage({ verb, menu }: Command): SlackMessage {
         state: `/pay ${verb} opens by its button`,
         buttons: [button({ actionId: menu.actionId, text: menu.text })],
       });
-}
-
-/** For a misspelt account: says how to type the option, with a button if the text is likely a look-up. */
-function unclearAccount(
-  { problem, meant }: NotAnAccount,
-  account: Pick<Listed, 'all' | 'menu'>,
-  names: readonly string[],
-): Understood {
-  const name = meant?.name ?? names.at(-1) ?? '';
-  const understood = meant && understand(meant.text, account);
-  const command = understood?.kind === 'command' ? understood.command : undefined;
-  const message = usageMessage(problem, `/pay ${command?.verb ?? 'lookup'} --account ${name}`);
-  if (understood?.kind !== 'command' || command?.takesBareWords !== true) return { kind: 'unclear', message };
-  const [reference = '', second = ''] = understood.words;
-  const amount = parseAmount(second);
-  const look = typedLookUpButton(
-    `Look up ${reference} at ${name}`,
-    reference,
-    amount.ok ? amount.value : undefined,
-  );
-  return { kind: 'unclear', message: withButtons(message, look) };
-}
-
-function withButtons(message: SlackMessage, buttons: readonly Button[]): SlackMessage {
-  return buttons.length === 0 ? message : { ...message, blocks: [...message.blocks, actions(...buttons)] };
 }
 
 function endsInAmount(rest: readonly string[]): boolean {
