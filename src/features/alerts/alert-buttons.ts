@@ -453,13 +453,10 @@ export function alertForm(
 }
 
 function chargingLine({ by, reference, needsReview }: AlertCharge): RichTextBlock {
-  if (needsReview) {
-    return richText(
-      rich`${bold('🚨 ')}${person(by)}’s charge ${referenceRun(reference)} needs review: money may have moved.`,
-    );
-  }
   return richText(
-    rich`${bold('⏳ ')}${person(by)} is charging it: ${referenceRun(reference)} isn’t over. Money may still move.`,
+    needsReview
+      ? rich`${bold('🚨 ')}${person(by)}’s charge ${referenceRun(reference)} needs review: money may have moved.`
+      : rich`${bold('⏳ ')}${person(by)} is charging it: ${referenceRun(reference)} isn’t over. Money may still move.`,
   );
 }
 

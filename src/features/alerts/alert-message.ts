@@ -34,11 +34,11 @@ import {
   fields,
   header,
   headline,
+  listBlocks,
   messageLink,
   moment,
   mrkdwn,
   person,
-  plainText,
   rich,
   richText,
   words,
@@ -532,13 +532,8 @@ export function homeOpenAlerts(
 
 function homePart(title: string, items: readonly MessageBlock[][], most: number): MessageBlock[] {
   if (items.length === 0) return [];
-  const more = items.length - most;
-  return [
-    header(title),
-    ...items.slice(0, most).flat(),
-    ...(more > 0 ? [context(plainText(`… and ${counted(more, 'more alert')}, in their channels.`))] : []),
-    divider(),
-  ];
+  const shown = listBlocks(items, most, (blocks) => blocks, 'They are in their channels.');
+  return [header(title), ...shown, divider()];
 }
 
 /** For the menu; undefined without alerts and storms. */
