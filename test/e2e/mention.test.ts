@@ -47,6 +47,17 @@ describe('@pay in a thread', () => {
     expect(answer).toMatchObject({ ephemeral: true, threadTs });
     expect(answer.shown.buttons).toEqual(['Share here', 'Look up', 'Copy proof']);
     expect(desk.messages('lead', 'payDesk').filter(({ threadTs: of }) => of === threadTs)).toEqual([]);
+    desk.house.workspace.setFaults({
+      kind: 'refused',
+      error: 'thread_locked',
+      method: 'chat.postMessage',
+      times: 1,
+    });
+    const locked = await desk.seesBy('agent', 'this thread takes no replies', () =>
+      desk.presses('agent', 'Share here', answer),
+    );
+    expect(locked).toMatchObject({ ephemeral: true, threadTs });
+    desk.house.later(3_000);
     await desk.presses('agent', 'Share here', answer);
     const shared = await desk.sees('lead', ['Paid (confirmed)', 'Shared by'], 'payDesk');
     expect(shared).toMatchObject({ threadTs, ephemeral: false });

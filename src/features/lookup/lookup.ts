@@ -456,6 +456,10 @@ export function notSharedNote(outcome: PostOutcome): Note | undefined {
         body: [rich`${outcome.fix}`, context(plainText(`Slack says: ${word(outcome.slackError)}`))],
       };
     case 'gone':
+      return {
+        state: '⚠️ Not shared: this thread takes no replies',
+        body: [rich`Look it up in the channel, and share it there.`],
+      };
     case 'not_sent':
     case 'rate_limited':
       return { state: '⚠️ Not shared', body: [rich`Slack is busy. Press again in a moment.`] };
