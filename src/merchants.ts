@@ -114,9 +114,10 @@ function openAccount(
 ): Account {
   const { config, log, now } = runtime;
   const { store, sealer } = storage;
+  const payments = createPayments(runtime, storage, { pauses, called });
   return {
     name: merchant?.name,
-    shownAccount: shownAccountOf(config),
+    shownAccount: { ...shownAccountOf(config), canListCards: payments.savedCards.kind === 'ready' },
     settings: config,
     rules: {
       limits: limitRules(config.policy, merchant?.name),
@@ -127,7 +128,7 @@ function openAccount(
         waitMs: config.chargeRetryWaitHours * hourMs,
       },
     },
-    payments: createPayments(runtime, storage, { pauses, called }),
+    payments,
     store,
     sealer,
     fingerprint: openFingerprint(store, sealer, log),

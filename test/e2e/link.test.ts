@@ -126,6 +126,26 @@ describe('/pay link', () => {
     expect(alerts).toEqual([]);
   });
 
+  it('says where cards are listed if its payment came without the card’s token', async () => {
+    const desk = at();
+    await desk.opens('agent', '/pay link');
+    await submits(desk, 'LINK-11');
+    await expectMade(desk, 'LINK-11');
+    await desk.closes('agent');
+    const { house } = desk;
+    house.payments.sendWebhooksTo(undefined);
+    await pay(desk, 'LINK-11');
+    const order = { orderReference: 'LINK-11', isTokenizedCardPayment: 'false' };
+    await house.sendEvent({ event: 'payment_success', data: { order } });
+    const words = [
+      '✅ Paid (confirmed), no card token',
+      'LINK-11',
+      '/pay cards <e-mail> lists the saved cards',
+    ];
+    for (const channel of ['payAlerts', 'payDesk'] as const) await desk.reads('lead', words, channel);
+    house.payments.sendWebhooksTo(`${house.webhookGate.url}/webhooks/payments`);
+  });
+
   it('says that no payment came, and offers a new link; a late payment still counts', async () => {
     const desk = at();
     await desk.opens('agent', '/pay link');

@@ -155,7 +155,6 @@ export function createAlerts(account: Account, needs: AlertsNeeds) {
     storms,
     judging,
     canAskFor: (event) => canAskFor(event, findById),
-    canListCards: payments.savedCards.kind === 'ready',
   });
   const renders: Renders<TestBodies & DigestBodies & { daily_summary: SummarySpan }> = {
     ...stormRenders(storms, mutedNow, shownAccount),

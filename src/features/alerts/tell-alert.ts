@@ -69,12 +69,10 @@ export function createTelling(
       judging: Pick<JudgeAgain, 'nextTry'>;
       /** Whether the service can be asked about an event without a signed reference. */
       canAskFor: (event: PaymentEvent) => boolean;
-      /** `/pay cards` works here, so messages about a missing token name it. */
-      canListCards: boolean;
     },
 ) {
   const { sealer, now } = account;
-  const { alerts, recovery, storms, canListCards } = needs;
+  const { alerts, recovery, storms } = needs;
   const lookUps = createLookUps(account, needs);
 
   /** The content of an alert, without its status and rule. `verdict`: the next try by the saved card's history. */
@@ -82,13 +80,13 @@ export function createTelling(
     { key, record }: AlertMessage,
     { event, lookup, verdict }: { event: PaymentEvent; lookup: Lookup; verdict?: RetryVerdict | undefined },
   ): Alert {
-    const { environment, account: name } = needs.shownAccount;
+    const { environment, account: name, canListCards } = needs.shownAccount;
     const { receivedAtMs } = record;
     const named = { ...withProvenOrder(event, lookup), key: historyKey(key, record) };
     const alert = { event: named, lookup, environment, account: name, receivedAtMs, mayBeRepeat: false };
     const declined = knownDecline(alert, needs.declines, { nowMs: now(), verdict });
     const canLookUp = named.orderReference === undefined && needs.canAskFor(event);
-    return { ...alert, canLookUp, canListCards, ...withoutUndefined({ declined }) };
+    return { ...alert, canLookUp, ...withoutUndefined({ canListCards, declined }) };
   }
 
   async function render(work: Work, about: PostAttempt): Promise<Rendered> {

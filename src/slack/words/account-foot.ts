@@ -15,6 +15,8 @@ export type ShownAccount = {
   isMixed?: boolean;
   /** The other accounts, as typed after `--account`. */
   otherAccounts?: readonly string[];
+  /** `/pay cards` works here. */
+  canListCards?: boolean;
 };
 
 /** "LIVE · Lagos store". */
