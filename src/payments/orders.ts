@@ -8,7 +8,7 @@ import {
   askForEffect,
   readBoolean,
   referenceTaken,
-  rejectionByCode,
+  rejectedFor,
   type Reply,
 } from './effect-answer.ts';
 import { looseText } from './wire.ts';
@@ -68,12 +68,18 @@ export async function createCheckoutOrder(
   });
 }
 
-/** An order's `data` has `success` where a charge's has `status`. */
+/**
+ * An order's `data` has `success` where a charge's has `status`. Any code but "00" says that no order was made, unless they
+ * contradict it.
+ */
 function judgeOrder(reply: Reply): CheckoutOrderAnswer | undefined {
-  const { isOk, code, data, status } = reply;
+  const { isOk, code, data, status, message, description } = reply;
   const success = readBoolean(data?.['success']);
-  const rejected = referenceTaken(reply) ?? rejectionByCode(reply, success ?? status);
-  if (rejected) return rejected;
+  const taken = referenceTaken(reply);
+  if (taken) return taken;
+  if (isOk && code !== undefined && code !== '00' && (success ?? status) !== true) {
+    return rejectedFor(message ?? description);
+  }
   const orderId = looseText.parse(data?.['orderReference']);
   const checkoutLink = webAddress(looseText.parse(data?.['checkoutLink']));
   if (!isOk || code !== '00' || success !== true) return undefined;

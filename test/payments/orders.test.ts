@@ -103,10 +103,11 @@ describe('createCheckoutOrder', () => {
   });
 
   it.each([
-    ['without data', envelope('400', null), 'Success'],
-    ['with a charge’s data', envelope('400', { status: false, message: 'Too small' }), 'Too small'],
-    ['with empty data', { code: '400', description: 'Too small', data: {} }, 'Too small'],
-  ])('is rejected by code "400" %s', async (_what, body, message) => {
+    ['"400" without data', envelope('400', null), 'Success'],
+    ['"400" with a charge’s data', envelope('400', { status: false, message: 'Too small' }), 'Too small'],
+    ['"400" with empty data', { code: '400', description: 'Too small', data: {} }, 'Too small'],
+    ['that the specification lacks', { code: '99', description: 'Suspended', data: null }, 'Suspended'],
+  ])('is rejected by a code %s', async (_what, body, message) => {
     expect(await orderAnswered(body)).toEqual({ kind: 'rejected', reason: 'other', message });
   });
 
