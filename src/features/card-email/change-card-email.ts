@@ -68,7 +68,8 @@ const answeredWithinMs = 60_000;
  * Spec: change the email of a saved card; Errors (saved-card charge rejections).
  */
 export function endOfChange(answer: EmailChangeAnswer): CardEmailEnd {
-  const message = withoutUndefined({ message: 'message' in answer ? answer.message : undefined });
+  const said = answer.kind === 'unknown' ? answer.cause.said : undefined;
+  const message = withoutUndefined({ message: 'message' in answer ? answer.message : said });
   switch (answer.kind) {
     case 'rejected':
       return { kind: endsOfRejections[answer.reason] ?? 'refused', ...message };

@@ -332,6 +332,7 @@ function endWords(deletion: CardDeletion): EndWords {
       return {
         state: '❔ In doubt: the card may have been deleted',
         lines: [rich`The payments service gave no clear answer. No money moves.`, labelled('Next', askAgain)],
+        serviceWords: deletion.cause.said,
       };
   }
 }

@@ -22,6 +22,11 @@ it.each<[RejectionReason, CardEmailEnd['kind']]>([
   expect(endOfChange({ kind: 'rejected', reason, message: 'No' })).toEqual({ kind, message: 'No' });
 });
 
+it('a change whose answer the specification lacks is in doubt, in the service’s own words', () => {
+  const cause = new ServiceFailure('malformed', 'code 99', { said: 'Card is blocked' });
+  expect(endOfChange({ kind: 'unknown', cause })).toEqual({ kind: 'unknown', message: 'Card is blocked' });
+});
+
 it.each<[string, EmailChangeAnswer, string[]]>([
   ['changes its e-mail if the service did', { kind: 'changed' }, ['change card-1 to new@example.com']],
   [
