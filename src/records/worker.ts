@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import type { Entry, Store } from '../store/store.ts';
 
@@ -35,22 +36,15 @@ export function startWorker(options: {
   const { idleMs, failureDelayMs, isBusy, log } = options;
   const stopped = new AbortController();
   let failing = false;
-  const sleepers = new Set<() => void>();
+  let waking = new AbortController();
 
   function sleepUntilWoken(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(done, ms);
-      function done(): void {
-        clearTimeout(timer);
-        sleepers.delete(done);
-        resolve();
-      }
-      sleepers.add(done);
-    });
+    return sleep(ms, undefined, { signal: waking.signal }).catch(() => undefined);
   }
 
   function endWaits(): void {
-    for (const done of sleepers) done();
+    waking.abort();
+    waking = new AbortController();
   }
 
   let nextWake: NodeJS.Timeout | undefined;

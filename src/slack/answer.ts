@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { WebClient } from '@slack/web-api';
 import { withoutUndefined } from '../domain/json.ts';
 import { tagLog, type Log } from '../log.ts';
@@ -237,18 +238,9 @@ async function showProgress(
     const { message = stillWorkingMessage(label) } = progress;
     const isFunction = typeof message === 'function';
     const isSaid = await screen.sayMeanwhile(isFunction ? message() : message);
-    if (!isSaid || !isFunction || (await isDoneWithin(working, waitMs))) return;
+    if (!isSaid || !isFunction) return;
+    if (await Promise.race([working.then(() => true), sleep(waitMs, false, { ref: false })])) return;
   }
-}
-
-function isDoneWithin(working: Promise<unknown>, waitMs: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, waitMs, false);
-    void working.finally(() => {
-      clearTimeout(timer);
-      resolve(true);
-    });
-  });
 }
 
 /** One request and its result, without typed text. */
