@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../domain/json.ts';
 import type { Entry, ListOptions, Store } from '../store/store.ts';
 
 /** All entries of a list, page by page; 500 a page unless `max` is given. Throws StoreUnavailable. */
@@ -8,11 +9,7 @@ export async function* pagesOf(
 ): AsyncGenerator<readonly Entry[]> {
   let next: string | undefined;
   do {
-    const page = await store.list(name, {
-      max: 500,
-      ...options,
-      ...(next === undefined ? {} : { after: next }),
-    });
+    const page = await store.list(name, { max: 500, ...options, ...withoutUndefined({ after: next }) });
     yield page.entries;
     ({ next } = page);
   } while (next !== undefined);

@@ -13,7 +13,6 @@ import {
 } from '../../slack/people/people.ts';
 import { fixFor, readSlackError, slackErrorWord, awayFix } from '../../slack/slack-error.ts';
 import { createAppClient, identityOf } from '../../slack/workspace.ts';
-import { withoutUndefined } from '../../domain/json.ts';
 import type { Log } from '../../log.ts';
 import { utcTime } from '../../slack/kit/text.ts';
 import {
@@ -170,15 +169,11 @@ function callChecks(
 const peoplePerPage = 999;
 
 async function peopleIn(client: WebClient, channel: string): Promise<ReadonlySet<string>> {
-  const all: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const asked = { channel, limit: peoplePerPage, ...withoutUndefined({ cursor }) };
-    const page: ConversationsMembersResponse = await client.conversations.members(asked);
-    all.push(...(page.members ?? []));
-    cursor = page.response_metadata?.next_cursor || undefined;
-  } while (cursor !== undefined);
-  return new Set(all);
+  const people = new Set<string>();
+  const asked = { channel, limit: peoplePerPage };
+  const pages: AsyncIterable<ConversationsMembersResponse> = client.paginate('conversations.members', asked);
+  for await (const { members = [] } of pages) for (const userId of members) people.add(userId);
+  return people;
 }
 
 /**
