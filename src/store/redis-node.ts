@@ -22,9 +22,12 @@ export async function findNode(address: RedisAddress, key: string): Promise<Serv
   return address.kind === 'cluster' ? await findSlotOwner(address, key) : await findMaster(address);
 }
 
-/** Rejects unless the node itself says that it serves; its role may have changed since. */
+/**
+ * Rejects unless the node itself says that it serves; its role may have changed since. A single address needs only answer:
+ * a Redis that wants a password lets a connection without one open, and refuses every call.
+ */
 export async function checkServes(client: RedisClient, address: RedisAddress, key: string): Promise<void> {
-  if (address.kind === 'alone') return;
+  if (address.kind === 'alone') return void (await client.ping());
   if (address.kind === 'cluster') return await checkOwns(client, key);
   const role = await client.sendCommand<unknown[]>(['ROLE']);
   if (role[0] !== 'master') throw new Error('The node that the Sentinels name is not a master.');
