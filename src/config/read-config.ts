@@ -194,7 +194,10 @@ function readSetting(name: string, setting: Setting, variables: Variables): Pars
   const text = written.value ?? setting.fallback;
   if (text === undefined) return parsed(undefined);
   const result = setting.read.safeParse(text);
-  return result.success ? parsed(result.data) : problem(`${name} ${firstMessage(result.error)}.`);
+  if (result.success) return parsed(result.data);
+  // `docker run --env-file` and Kubernetes keep quotation marks in the value; Node and Compose keep only curly ones.
+  const hint = /^["'“”„‘’«]/.test(text) ? '; leave the quotation marks out' : '';
+  return problem(`${name} ${firstMessage(result.error)}${hint}.`);
 }
 
 function readSecret(name: string, variables: Variables): Parsed<string | undefined> {

@@ -379,6 +379,11 @@ describe('readConfig', () => {
       'SLACK_BOT_TOKEN must be a Slack bot token, which starts with xoxb-',
     ],
     [
+      'a token in quotation marks, which Docker’s env files keep',
+      { SLACK_BOT_TOKEN: '“xoxb-canary”' },
+      'starts with xoxb-; leave the quotation marks out.',
+    ],
+    [
       'a token copied from a page that shortens it',
       { SLACK_BOT_TOKEN: 'xoxb-…' },
       'SLACK_BOT_TOKEN must be a Slack bot token, which starts with xoxb-',
