@@ -84,6 +84,8 @@ function keyProblem(key: string, path: readonly PropertyKey[]): string {
   const names = Object.keys(level);
   // Known, but of another kind of approval rule.
   if (names.includes(key)) return ' doesn’t go with the keys beside it: take it out.';
+  // YAML ends the value at the comma.
+  if (/^\d+$/.test(key)) return ' is not a setting. Write an amount without a comma.';
   const nearest = names.find((part) => part.startsWith(`${key}_`)) ?? nearestWord(key, names);
   if (nearest !== undefined) return ` is not a setting. Did you mean ${nearest}?`;
   const inner = names.find((part) => key in keysOf(level[part] ?? {}));

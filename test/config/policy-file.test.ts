@@ -225,6 +225,10 @@ roles:
       limits('{ NGN: { per_charge: -1 } }'),
       '.NGN.per_charge must be an amount like 100000.00, without separators.',
     ],
+    [
+      limits('{ NGN: { per_charge: 50,000.00 } }'),
+      '.NGN.0 is not a setting. Write an amount without a comma.',
+    ],
     [limits('{ NGN: { per_charge: 0.00 } }'), '.NGN.per_charge must be more than zero.'],
     [limits('{}'), ' names no currency: the role may then charge nothing.'],
     [limits('{ NGN: { percharge: 5 } }'), '.NGN.percharge is not a setting. Did you mean per_charge?'],
