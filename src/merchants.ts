@@ -261,7 +261,7 @@ export function createFeatures(account: Account, needs: FeatureNeeds) {
       await charges.operations.onAlertEnded(reference, news);
       await links.onAlertEnded(reference, news);
     },
-    openLinks: (alert) => links.openFor(alert),
+    openLinks: (alert) => links.openForAlert(alert),
     tellsFailure: (reference) => charges.tellsFailure(reference),
     tellCharge: (reference, refund) => charges.onGivenBack(reference, refund),
     tellLink: (reference, lookup) => links.onGivenBack(reference, lookup),
@@ -315,7 +315,10 @@ export function createFeatures(account: Account, needs: FeatureNeeds) {
       const ofAlert = await alerts.openPayments(terms);
       if (terms.alert !== undefined) return ofAlert;
       const known = new Set(ofAlert.map(({ reference }) => reference));
-      return [...ofAlert, ...(await links.openTo(terms)).filter(({ reference }) => !known.has(reference))];
+      return [
+        ...ofAlert,
+        ...(await links.openForCustomer(terms)).filter(({ reference }) => !known.has(reference)),
+      ];
     },
     approvals: gate,
     alerts: { ...alerts.claims, paid: alerts.paid },

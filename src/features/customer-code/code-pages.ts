@@ -38,9 +38,9 @@ const minuteMs = 60_000;
 const perMinute = { get: 20, post: 6, unknown: 60 };
 
 /**
- * One address of the page, stored under the hash of its secret. `shows`: the link that the customer was sent shows the
- * `form`. Each typed code adds an address for its `result`, which lives on when the link has ended; *I did not ask for
- * this* adds one that thanks for it (`stopped`). `link`: the hash of the secret of the link that the customer was sent.
+ * One address of the page, stored under the hash of its secret. `shows`: the `form` at the link that the customer was
+ * sent; the `result` of a typed code, at an address of its own that outlives the link; `stopped`, the thanks for *I did
+ * not ask for this*. `link`: the hash of the sent link's secret.
  */
 const pageShape = z.object({
   reference: z.string(),
@@ -142,7 +142,7 @@ export function createCodePages(
         // The sandbox can't send another code.
         mayResend: shownAccount.environment === 'live',
         resend: resendResult(resends.at(-1)),
-        isSettled: alertNews !== undefined,
+        mayBePaid: alertNews !== undefined,
         problem: customerTried(charge) ? lastCode && problemOf[lastCode] : undefined,
         nowMs: now(),
         timeZone,
@@ -201,7 +201,7 @@ export function createCodePages(
     const triesLeft = Number(form.get('try'));
     if (screen.kind !== 'form') return { status: 422, screen };
     if (code === undefined) return { status: 422, screen: { ...screen, problem: 'notACode' } };
-    // From a page that was open before an earlier try. Its result would call this code wrong, although it isn’t sent.
+    // The page is older than the last try. A result page would call this code wrong, although it was never sent.
     if (triesLeft !== screen.triesLeft) return { status: 422, screen: { ...screen, problem: 'outdated' } };
     await storePage(store, hashOf(id), { reference, link, shows: 'result' });
     carryOn(await charges.submitCode({ reference, link, code, triesLeft }));

@@ -17,7 +17,7 @@ type Form = {
   /** Result of the last request for another code. */
   resend: 'resent' | 'notResent' | undefined;
   /** Another payment, or a person, ended the alert that the charge should resolve. */
-  isSettled: boolean;
+  mayBePaid: boolean;
   problem: 'wrong' | 'notACode' | 'outdated' | 'unanswered' | undefined;
   nowMs: number;
   timeZone: string;
@@ -80,7 +80,7 @@ function noticeOf([head, text]: readonly [string, string]): string {
 function formOf(form: Form, words: PageWords): string {
   const { merchant, money, lastFour, untilMs, nowMs, timeZone, triesLeft, mayResend, resend, problem, id } =
     form;
-  const settledLine = form.isSettled ? `<p class="e" role="status">${words.settled}</p>` : '';
+  const paidLine = form.mayBePaid ? `<p class="e" role="status">${words.mayBePaid}</p>` : '';
   const minutes = Math.max(1, Math.floor((untilMs - nowMs) / 60_000));
   const time = new Intl.DateTimeFormat(words.lang, {
     hour: '2-digit',
@@ -94,7 +94,7 @@ function formOf(form: Form, words: PageWords): string {
   const resendButton = mayResend ? `<button name="do" value="resend">${words.resend}</button>` : '';
   const resendLine = resend === undefined ? '' : `<p class="q" role="status">${words[resend]}</p>`;
   const invalid = problem === undefined ? '' : ' aria-invalid="true" aria-describedby="e"';
-  return `<main><h1>${words.asks(`<bdi>${escaped(outsideText(merchant, longestMerchant))}</bdi>`)}</h1><p class="m">${escaped(formatMoney(money))}</p>${card}<p class="q">${words.until(time.format(untilMs), minutes)} · ${words.tries(triesLeft)}</p>${settledLine}${resendLine}<form method="post"><input type="hidden" name="id" value="${id}"><input type="hidden" name="try" value="${triesLeft}"><label for="c">${words.label}</label><input id="c" name="code" type="text" inputmode="text" autocomplete="one-time-code" autocapitalize="off" spellcheck="false" maxlength="20" required${invalid} autofocus>${problemLine}<button class="p" name="do" value="send">${words.send}</button></form><form method="post"><input type="hidden" name="id" value="${id}">${resendButton}<button class="t" name="do" value="not_mine">${words.notMine}</button></form><p class="f q">${words.safety}</p></main>`;
+  return `<main><h1>${words.asks(`<bdi>${escaped(outsideText(merchant, longestMerchant))}</bdi>`)}</h1><p class="m">${escaped(formatMoney(money))}</p>${card}<p class="q">${words.until(time.format(untilMs), minutes)} · ${words.tries(triesLeft)}</p>${paidLine}${resendLine}<form method="post"><input type="hidden" name="id" value="${id}"><input type="hidden" name="try" value="${triesLeft}"><label for="c">${words.label}</label><input id="c" name="code" type="text" inputmode="text" autocomplete="one-time-code" autocapitalize="off" spellcheck="false" maxlength="20" required${invalid} autofocus>${problemLine}<button class="p" name="do" value="send">${words.send}</button></form><form method="post"><input type="hidden" name="id" value="${id}">${resendButton}<button class="t" name="do" value="not_mine">${words.notMine}</button></form><p class="f q">${words.safety}</p></main>`;
 }
 
 function escaped(text: string): string {

@@ -22,7 +22,7 @@ type Sentence =
   | 'resend'
   | 'notMine'
   | 'safety'
-  | 'settled'
+  | 'mayBePaid'
   | 'wrong'
   | 'notACode'
   | 'outdated'
@@ -51,7 +51,7 @@ const english: PageWords = {
   resend: 'Resend the code',
   notMine: 'I did not ask for this',
   safety: 'Only enter this code here. We never ask for it by phone or chat.',
-  settled: 'You may have paid this already. Ask the merchant before you approve.',
+  mayBePaid: 'You may have paid this already. Ask the merchant before you approve.',
   wrong: 'That code was wrong. Check it and try once more.',
   notACode: 'A code has 4 to 10 letters or digits.',
   outdated: 'An earlier code failed, and this one wasn’t sent. Enter it again.',

@@ -46,7 +46,7 @@ export function createLinks(
   const links = createPaymentLinks(account, needs);
 
   async function formFor(prefill: LinkPrefill, where: { channel?: string }, alert?: string): Promise<Modal> {
-    const openLinks = alert === undefined ? [] : await links.openFor(alert);
+    const openLinks = alert === undefined ? [] : await links.openForAlert(alert);
     const shown = { shownAccount, currencies, prefill, openLinks, nowMs: now() };
     return linkForm({ ...shown, ...where, ...withoutUndefined({ alert }) });
   }
@@ -152,7 +152,7 @@ export function createLinks(
       { actionId: linkActions.show, about: wholeValue, opensForm: true, press: show },
       { actionId: linkActions.again, about: wholeValue, press: reopenForm },
     ],
-    home: async ({ userId }) => homeLinks(await links.openOf(userId), shownAccount),
+    home: async ({ userId }) => homeLinks(await links.openByAgent(userId), shownAccount),
 
     async run(prefill, { caller, openModal }) {
       await openModal(await formFor(prefill, channelOf(caller)));

@@ -140,12 +140,13 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
     if (alert === undefined) return undefined;
     const taken = await needs.alertTaken(alert);
     if (taken) return alertTakenWords(taken);
-    const [other] = notAccepted(await openFor(alert), despite).filter((link) => link.reference !== reference);
+    const open = notAccepted(await openForAlert(alert), despite);
+    const other = open.find((link) => link.reference !== reference);
     return other && `Another payment link for this was begun meanwhile: ${other.reference}.`;
   }
 
   /** The links of a chain's first alert that may be paid, newest first. */
-  async function openFor(alert: string): Promise<OpenPayment[]> {
+  async function openForAlert(alert: string): Promise<OpenPayment[]> {
     const listed = await links.list(linksOfAlert(alert), { max: mostShown, newestFirst: true });
     return listed.flatMap(openLinkOf);
   }
@@ -223,7 +224,7 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
     async begin(request: LinkRequest): Promise<LinkBeginning> {
       const { channel = request.by, despite, ...asked } = request;
       const reference = request.reference ?? derivedReference(request.viewId);
-      // The service may not know the charge, and make the order; its payment would prove the charge, too.
+      // If the service doesn't know that charge, it makes the order, whose payment would then prove the charge too.
       if (request.reference !== undefined && (await needs.isCharge(reference))) return { kind: 'taken' };
       const alert = request.alert ?? (await alertFor(request.terms));
       const link: PaymentLink = {
@@ -256,9 +257,9 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
       return link && { link, posts: [linkMessageKey(link)] };
     },
     /** The person's followed links, newest first. */
-    openOf: (userId: string) => links.list(linksOf(userId), { max: mostShown, newestFirst: true }),
-    openFor,
-    openTo: (terms: LinkedTerms) => openTo(account, terms),
+    openByAgent: (userId: string) => links.list(linksOf(userId), { max: mostShown, newestFirst: true }),
+    openForAlert,
+    openForCustomer: (terms: LinkedTerms) => openForCustomer(account, terms),
     lookNow: (reference: string) => look(reference, lookUpNow),
     /**
      * Called before a webhook is acknowledged. Must be idempotent. Resolves once stored; the look-up runs in the
@@ -305,7 +306,7 @@ type LinkedTerms = Pick<ShownTerms, 'customerEmail' | 'money'>;
  * The customer's links of this amount that may be paid or were a moment ago, whatever alert they are for; newest first. Throws
  * StoreUnavailable.
  */
-async function openTo(
+async function openForCustomer(
   account: Pick<Account, 'store' | 'sealer' | 'settings' | 'fingerprint' | 'log' | 'now'>,
   { customerEmail, money }: LinkedTerms,
 ): Promise<OpenPayment[]> {
