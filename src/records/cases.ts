@@ -209,8 +209,8 @@ export function createCases<State, Event>(
   }
 
   /**
-   * The change to a case whose messages and audit entries are all stored. `atOnceMs`: the delay if the case is due at
-   * once. A worker that continues the case itself gives one, so that no other worker takes the case meanwhile.
+   * The change to a case whose messages and audit entries are all stored. `atOnceMs`
+   * replaces a delay of zero: the caller continues the case itself, and no other worker may take it meanwhile.
    */
   function settledChange<Result>(
     stored: Stored,
@@ -280,7 +280,7 @@ export function createCases<State, Event>(
       const taken: Taken = { entry };
       let stored = records.open(entry);
       for (;;) {
-        // The store gave this case out, so it is due. If this machine's clock was put back, use the due time as the time.
+        // By the store's clock the case is due. If this machine's clock was put back, take the due time as now.
         const fromMs = now() < (stored.atMs ?? 0) ? timeOf(stored, stored.dueAtMs) : now();
         // `due` before `tell`, so that people don't get two messages when the state changes at once.
         const done = await effects.due(stored.state, fromMs);

@@ -10,11 +10,10 @@ const keyBytes = 32;
 const hashCharacters = 32;
 
 /**
- * Returns the first 32 hex characters of an HMAC-SHA256, which name a card without its token key. The HMAC's key is
- * made once for all replicas, stored sealed, and resealed with the first of SEALING_KEYS. The first call reads the key;
- * if that fails (StoreUnavailable, or the sealing key is missing), the next call tries again. A key that can't be
- * opened is never replaced: a card's history is stored under its fingerprint, so with another key no card would have one,
- * nor a hold.
+ * A fingerprint is the first 32 hex characters of an HMAC-SHA256, and names a card without its token key. The HMAC's key
+ * is made once for all replicas, stored sealed, and resealed with the first of SEALING_KEYS. The first call reads the
+ * key; if that fails (StoreUnavailable, or the sealing key is missing), the next call tries again. A key that can't be
+ * opened is never replaced: histories and holds are stored by fingerprint, so another key would lose them all.
  */
 export function openFingerprint(
   store: Pick<Store, 'create' | 'read' | 'write'>,

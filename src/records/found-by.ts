@@ -66,8 +66,8 @@ export function indexAt(lists: readonly string[], placeMs: number): Index {
 }
 
 /**
- * The list of all charges and payment links of the bot's own, in the order of their outcomes; without an outcome, by
- * when it was begun.
+ * The list of all charges and payment links of the bot's own, sorted by the time of their outcome, or of their start
+ * while they have none.
  */
 export const ownPaymentsList = 'own-payments';
 

@@ -5,8 +5,8 @@ import type { Sealer, Store } from '../store/store.ts';
 type Sealing = { sealer: Sealer; keyIds: readonly string[] };
 
 /**
- * An alert's record holds a second sealed text, the evidence. It is sealed for this key, which no record has, and not for
- * the record's own key.
+ * The key for which an alert's evidence is sealed, a second sealed text within the alert's record. No record has this
+ * key.
  */
 export function evidenceContext(key: string): string {
   return `${key}#evidence`;
@@ -22,7 +22,7 @@ export type Resealed = {
   unopened: ReadonlyMap<string, readonly string[]>;
 };
 
-/** A text sealed by `createSealer`, anywhere in a value: alone, in JSON, or before an audit block, as its signature. */
+/** A text sealed by `createSealer`, anywhere in a value: alone, in JSON, or as the signature before an audit block. */
 const sealedText = /(?<![\w.-])([\w-]{1,32})\.([\w-]{38,})(?![\w.-])/g;
 const tries = 5;
 const againMs = 200;
@@ -73,8 +73,8 @@ async function resealRecord(
 
 /**
  * Reseals everything that is sealed in the text with the first key, also sealed text within sealed text, as in a
- * charge. A part that no key opens stays. `missKey` is called with the id of its key if the part is certainly sealed text,
- * not other text of the same form.
+ * charge. A part that no key opens stays; if it is certainly sealed text, not other text of the same form, `missKey`
+ * gets the id of the missing key.
  */
 export function resealText(
   sealing: Sealing,

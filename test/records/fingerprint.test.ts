@@ -25,7 +25,7 @@ onBothStores('openFingerprint', (open) => {
     return (await replicas.one.read(record))?.value ?? 'none';
   }
 
-  it('gives a card the same name on replicas that start at once, and after a restart', async () => {
+  it('gives a card the same name on replicas that start together, and after a restart', async () => {
     const all = [replicas.one, replicas.two, replicas.one, replicas.two].map((store) => opened(store));
     const names = await Promise.all(all.map((fingerprint) => fingerprint('token')));
     expect(new Set(names).size).toBe(1);

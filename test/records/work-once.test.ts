@@ -58,7 +58,7 @@ describe('workOnce', () => {
     expect(await store.read('message:2')).toMatchObject({ value: 'known of message:2' });
   });
 
-  it('works on nothing after a record that is not ready, and gives it out again in order', async () => {
+  it('stops at a record that is not ready, and continues there, in order', async () => {
     const { store, clock, done, deps } = workshop();
     const [kind] = deps.kinds;
     if (!kind) throw new Error('there is a kind');

@@ -39,7 +39,7 @@ const linkShape = z.object({
   place: z.string(),
   /**
    * `asking`: the order was requested. `open`: the customer can pay. `refused`: certainly no order exists. `lost`: one
-   * may exist, but its link is unknown (`why`: what its alert said of a repeat). `confirming`: a signed event says paid,
+   * may exist, but its link is unknown (`why`: why its alert forbade a second request). `confirming`: a signed event says paid,
    * no look-up proves it yet (`looks`: how many have tried). `review`: still no proof after a day, or the payment differs
    * from the terms. `aged`: no payment while it was followed; a later one still counts. `given_back`: paid, then returned
    * to the customer.
@@ -70,7 +70,7 @@ export type LinkState = PaymentLink['state'];
 /** The service's answer to a request for an order. */
 export type OrderEnd =
   | { kind: 'created'; orderId: string; checkoutLink: string }
-  /** `isByAlert`: by the bot, because of the link's alert. */
+  /** `isByAlert`: the bot refused it itself, because of the link's alert. */
   | { kind: 'refused'; why: string; isByAlert?: true }
   | { kind: 'unknown'; why: string };
 
@@ -114,7 +114,7 @@ export function linkKind(account: Pick<Account, 'fingerprint' | 'log'>) {
     schema: linkShape,
     async lists(link: PaymentLink) {
       const { by, reference, askedAtMs, terms, cardSaved } = link;
-      // Without an alert it is in the list of the one that its own failure may get.
+      // Without an alert: the list of the alert that its own failed payment would have.
       const { alert = orderEventKey('payment_failed', reference) } = link;
       const { customerEmail, money } = terms;
       const lastFour = cardSaved && 'face' in cardSaved ? cardSaved.face.lastFour : undefined;
@@ -151,7 +151,7 @@ function outcomeOf({ state: { kind } }: PaymentLink): OpenPayment['outcome'] | u
   return kind === 'asking' || kind === 'open' || kind === 'aged' ? 'unpaid' : 'perhaps_paid';
 }
 
-/** The link as people see it who may begin another payment; none if it takes no money. */
+/** The link as shown to a person who begins another payment; empty if it can't bring money. */
 export function openLinkOf(link: PaymentLink): OpenPayment[] {
   const { reference, by, askedAtMs: atMs } = link;
   const outcome = outcomeOf(link);
@@ -171,8 +171,8 @@ const longestLookMs = 600_000;
 const firstProofMs = 2_000;
 const longestProofMs = 300_000;
 /**
- * Without proof for so long after the event, the link goes to review. An outage of the service says nothing about the
- * payment, so without answers that takes a week.
+ * Without proof for so long after the event, the link goes to review. While the service gives no answer, a week:
+ * its outage says nothing about the payment.
  */
 const unprovenMs = dayMs;
 const unansweredMs = 7 * dayMs;
@@ -294,8 +294,8 @@ function stateAfterLookUp(
 
 /**
  * In how many ms the link is due again; undefined: never. An unpaid link is looked up after growing waits of half a
- * minute to ten minutes: if the event of its payment is lost, its result comes that late at most. Under review the waits
- * are an hour to a day, for a week.
+ * minute to ten minutes: if the payment's event is lost, the look-up finds it that late. Under review the waits are an hour
+ * to a day, for a week.
  */
 export function linkDueInMs(link: PaymentLink, nowMs: number, rules: LinkRules): number | undefined {
   const { state, misses, askedAtMs } = link;

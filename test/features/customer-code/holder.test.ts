@@ -135,7 +135,7 @@ describe('who may type the code', () => {
     }
   });
 
-  it('a customer’s submit reaches the bank once and ends as the bank has it, if killed at any await', async () => {
+  it('a customer’s code reaches the bank once, and the charge ends as the bank says, if killed at any await', async () => {
     let kills = 0;
     for (let killAt = 0; ; killAt += 1) {
       const { world, operations } = await asked();

@@ -174,7 +174,7 @@ describe('a payment link', () => {
     expect(text.includes(',no event,')).toBe(isMarked);
   });
 
-  it('keeps the link of the only answer that holds it through a store outage of seconds', async () => {
+  it('keeps its address, which only one answer has, through a store outage of seconds', async () => {
     const clock = { nowMs: 1_900_000_000_000 };
     const store = memoryStore(clock);
     const away = { untilMs: 0 };
@@ -209,7 +209,7 @@ describe('a payment link', () => {
     expect(asked).toBe(1);
   });
 
-  it('that the service does not let the account make is not worth another try, and says so', async () => {
+  it('is not requested again if the service forbids it to the account, and says so', async () => {
     const cause = new ServiceFailure('forbidden', 'HTTP 403');
     const refused = async () => ({ kind: 'not_made', failure: 'forbidden', cause }) as const;
     const clock = { nowMs: 1_900_000_000_000 };
