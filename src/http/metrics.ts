@@ -17,11 +17,13 @@ type WatchedAccount = {
   /** Charges whose outcome is open. */
   openCharges: () => Promise<readonly { intent: { state: { kind: string }; submittedAt: number } }[]>;
   /** Unacknowledged alerts; `oldestAtMs`: the oldest one's time, Infinity if there is none. */
-  openAlerts: () => Promise<readonly { severity: string; count: number; oldestAtMs: number }[]>;
+  openAlerts: () => Promise<readonly OpenAlerts[]>;
   undelivered: () => Promise<number>;
   /** Absent if no event is forwarded. */
   forwards?: (() => Promise<Forwards>) | undefined;
 };
+
+type OpenAlerts = { severity: string; count: number; oldestAtMs: number };
 
 type Forwards = { waiting: number; abandoned: number; oldestAtMs?: number };
 
@@ -203,83 +205,72 @@ function addAccounts(
   accounts: ReadonlyMap<string, WatchedAccount>,
   now: () => number,
 ): void {
-  const ofEach = async (read: (watched: WatchedAccount) => Promise<readonly Sample[]>): Promise<Sample[]> => {
-    const all = await Promise.all(
-      Array.from(accounts, async ([account, watched]) =>
+  /** A gauge with one reading of each account. */
+  const ofEach = (
+    name: string,
+    help: string,
+    read: (watched: WatchedAccount) => Promise<readonly Sample[]>,
+    labelNames: string[] = [],
+  ): void =>
+    gauge(name, help, ['account', ...labelNames], async () => {
+      const all = Array.from(accounts, async ([account, watched]) =>
         (await read(watched)).map(({ value, labels }) => ({ value, labels: { account, ...labels } })),
-      ),
-    );
-    return all.flat();
-  };
+      );
+      return (await Promise.all(all)).flat();
+    });
   const ageSeconds = (atMs: number): number => Math.max(0, now() - atMs) / 1_000;
   const submitted = async ({ openCharges }: WatchedAccount, waitsForCode: boolean): Promise<number[]> =>
     (await openCharges())
       .filter(({ intent }) => (intent.state.kind === 'otp') === waitsForCode)
       .map(({ intent }) => intent.submittedAt);
-  gauge(
+  ofEach(
     'payops_charges_in_doubt',
     'Charges whose outcome is not known yet, those under way included; without those that wait for a code.',
-    ['account'],
-    () => ofEach(async (watched) => [{ value: (await submitted(watched, false)).length }]),
+    async (watched) => [{ value: (await submitted(watched, false)).length }],
   );
-  gauge(
+  ofEach(
     'payops_charges_in_doubt_oldest_seconds',
     'How long ago the oldest of them was submitted; 0: there is none.',
-    ['account'],
-    () => ofEach(async (watched) => [{ value: ageSeconds(Math.min(...(await submitted(watched, false)))) }]),
+    async (watched) => [{ value: ageSeconds(Math.min(...(await submitted(watched, false)))) }],
   );
-  gauge('payops_charge_codes_open', 'Charges that wait for a code.', ['account'], () =>
-    ofEach(async (watched) => [{ value: (await submitted(watched, true)).length }]),
-  );
-  gauge(
+  ofEach('payops_charge_codes_open', 'Charges that wait for a code.', async (watched) => [
+    { value: (await submitted(watched, true)).length },
+  ]);
+  const ofSeverities = async ({ openAlerts }: WatchedAccount, read: (alerts: OpenAlerts) => number) =>
+    (await openAlerts()).map((alerts) => ({ value: read(alerts), labels: { severity: alerts.severity } }));
+  ofEach(
     'payops_alerts_open',
     'Alerts that nobody has acknowledged, by the severity of their rule; a storm counts as one. 100 stands for that many or more.',
-    ['account', 'severity'],
-    () =>
-      ofEach(async ({ openAlerts }) =>
-        (await openAlerts()).map(({ count, severity }) => ({ value: count, labels: { severity } })),
-      ),
+    (watched) => ofSeverities(watched, ({ count }) => count),
+    ['severity'],
   );
-  gauge(
+  ofEach(
     'payops_alerts_open_oldest_seconds',
     'How long ago the oldest of them came; 0: there is none.',
-    ['account', 'severity'],
-    () =>
-      ofEach(async ({ openAlerts }) =>
-        (await openAlerts()).map(({ oldestAtMs, severity }) => ({
-          value: ageSeconds(oldestAtMs),
-          labels: { severity },
-        })),
-      ),
+    (watched) => ofSeverities(watched, ({ oldestAtMs }) => ageSeconds(oldestAtMs)),
+    ['severity'],
   );
-  gauge(
+  ofEach(
     'payops_undelivered_messages',
     'Messages that Slack refused for too long, kept until somebody has them delivered again.',
-    ['account'],
-    () => ofEach(async ({ undelivered }) => [{ value: await undelivered() }]),
+    async ({ undelivered }) => [{ value: await undelivered() }],
   );
-  const ofForwards = (read: (forwards: Forwards) => number): Promise<Sample[]> =>
-    ofEach(async (watched) => {
-      const forwards = await watched.forwards?.();
-      return forwards ? [{ value: read(forwards) }] : [];
-    });
-  gauge(
+  const ofForwards = async (watched: WatchedAccount, read: (forwards: Forwards) => number) => {
+    const forwards = await watched.forwards?.();
+    return forwards ? [{ value: read(forwards) }] : [];
+  };
+  ofEach(
     'payops_forwards_waiting',
     'Events that wait for your own backend. 1,000 stands for that many or more.',
-    ['account'],
-    () => ofForwards(({ waiting }) => waiting),
+    (watched) => ofForwards(watched, ({ waiting }) => waiting),
   );
-  gauge(
-    'payops_forwards_oldest_seconds',
-    'How long the oldest of them waits; 0: none does.',
-    ['account'],
-    () => ofForwards(({ oldestAtMs = Infinity }) => ageSeconds(oldestAtMs)),
+  ofEach('payops_forwards_oldest_seconds', 'How long the oldest of them waits; 0: none does.', (watched) =>
+    ofForwards(watched, ({ oldestAtMs = Infinity }) => ageSeconds(oldestAtMs)),
   );
-  gauge(
+  ofEach(
     'payops_forwards_left',
     'Events that your backend did not take, kept until somebody has them sent once more.',
-    ['account'],
-    () => ofForwards(({ abandoned }) => abandoned),
+    (watched) => ofForwards(watched, ({ abandoned }) => abandoned),
   );
 }
 
