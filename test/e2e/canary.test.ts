@@ -22,7 +22,7 @@ import {
 import { bySocket, type House, openHouse, type Person } from '../support/house.ts';
 import { findProgram } from '../support/programs.ts';
 import { askRedis } from '../support/redis-store.ts';
-import { startRedis } from '../support/redis-server.ts';
+import { redisOf } from '../support/redis-server.ts';
 import { signSlack } from '../support/slack-requests.ts';
 
 const missing = findProgram('redis-server') === undefined;
@@ -49,8 +49,7 @@ describe.concurrent('with everything logged, no secret gets out', () => {
   });
 
   it.skipIf(missing || bySocket)('when every kind of charge runs, on Redis in HTTP mode', async (test) => {
-    const redis = await startRedis();
-    test.onTestFinished(() => redis.stop());
+    const redis = await redisOf(test);
     const walked = await walk(test, redis.url);
     const { house, canaries } = walked;
     await expectNothingOut(walked);

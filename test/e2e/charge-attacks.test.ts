@@ -11,7 +11,7 @@ import { charges, openDesk, reviews, shareDesk, type Desk } from '../support/des
 import { bySocket } from '../support/house.ts';
 import { serveOnLoopback } from '../support/loopback.ts';
 import { findProgram } from '../support/programs.ts';
-import { startRedis } from '../support/redis-server.ts';
+import { redisOf } from '../support/redis-server.ts';
 
 // Requests that Slack signed, with any ids, values and fields that an attacker likes: the bot must trust none of them.
 
@@ -251,8 +251,7 @@ describe.skipIf(bySocket)('forged', () => {
 it.skipIf(findProgram('redis-server') === undefined)(
   'a charge agreed to while the store is away is told as one that was not sent, and charges nothing',
   async (test) => {
-    const redis = await startRedis();
-    test.onTestFinished(() => redis.stop());
+    const redis = await redisOf(test);
     const desk = await openDesk(test, { redisUrl: redis.url, payments: { knownCards: true } });
     const { stats } = desk.house.payments;
     await reviews(desk, 'agent', { card: ada, amount: '702.00' });

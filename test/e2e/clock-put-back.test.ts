@@ -2,7 +2,7 @@ import { describe, expect, test, type TestContext } from 'vitest';
 import { calmMs } from '../support/calm-ms.ts';
 import { openDesk, type Desk } from '../support/desk.ts';
 import { findProgram } from '../support/programs.ts';
-import { startRedis } from '../support/redis-server.ts';
+import { redisOf } from '../support/redis-server.ts';
 import { askRedis } from '../support/redis-store.ts';
 
 const missing = findProgram('redis-server') === undefined;
@@ -26,8 +26,7 @@ async function onSqlite(context: TestContext, env: Record<string, string>): Prom
 }
 
 async function onRedis(context: TestContext, env: Record<string, string>): Promise<Stage> {
-  const redis = await startRedis();
-  context.onTestFinished(() => redis.stop());
+  const redis = await redisOf(context);
   const desk = await openDesk(context, { redisUrl: redis.url, env });
   return {
     desk,

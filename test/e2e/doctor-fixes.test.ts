@@ -28,7 +28,7 @@ import {
 } from '../support/examined.ts';
 import { bySocket, type House } from '../support/house.ts';
 import { findProgram } from '../support/programs.ts';
-import { freePort, startRedis, type RedisServer } from '../support/redis-server.ts';
+import { freePort, redisOf, type RedisServer } from '../support/redis-server.ts';
 
 type Env = Record<string, string>;
 
@@ -41,12 +41,6 @@ type SetUp = Broken & {
 
 const sealing = { SEALING_KEYS: `k1:${Buffer.alloc(32, 'doctors-key-canary').toString('base64')}` };
 const password = 'redis-password-canary-4471';
-
-async function redisWith(test: TestContext, ...args: string[]): Promise<RedisServer> {
-  const server = await startRedis({ args });
-  test.onTestFinished(() => server.stop());
-  return server;
-}
 
 /** A fault of a Redis with these arguments. `broken`: an unusable address; `mended`: the address after the fix. */
 function ofRedis(
@@ -61,7 +55,7 @@ function ofRedis(
   let server: RedisServer | undefined;
   return {
     async breaks(_house, test) {
-      server = await redisWith(test, ...args);
+      server = await redisOf(test, ...args);
       return { REDIS_URL: broken(server.url), ...sealing };
     },
     found: { Store: found },
@@ -99,7 +93,7 @@ async function tlsRedis(test: TestContext): Promise<{ port: number; cert: string
   const { key, cert } = certified(test);
   const port = await freePort();
   const tls = `--port 0 --tls-port ${port} --tls-cert-file ${cert} --tls-key-file ${key} --tls-ca-cert-file ${cert} --tls-auth-clients no`;
-  await redisWith(test, ...tls.split(' '));
+  await redisOf(test, ...tls.split(' '));
   return { port, cert };
 }
 
@@ -224,12 +218,12 @@ const redisSetUps: Record<string, SetUp> = {
       ...sealing,
     }),
     found: { Store: ['is not Redis', 'Check host and port in REDIS_URL'] },
-    tries: async (_stage, test) => ({ REDIS_URL: (await redisWith(test)).url }),
+    tries: async (_stage, test) => ({ REDIS_URL: (await redisOf(test)).url }),
   },
   'a Redis with an unknown host name': {
     env: { REDIS_URL: 'redis://redis.invalid:6379', ...sealing },
     found: { Store: ['has no address', 'Check the host in REDIS_URL'] },
-    tries: async (_stage, test) => ({ REDIS_URL: (await redisWith(test)).url }),
+    tries: async (_stage, test) => ({ REDIS_URL: (await redisOf(test)).url }),
   },
   'a Redis that forgets when it starts again': {
     redis: ['--appendonly', 'no'],
@@ -246,7 +240,7 @@ const redisSetUps: Record<string, SetUp> = {
   'a move to Redis that was interrupted': {
     async breaks(house, test) {
       await inStore(house, (store) => store.create('once:x', ''));
-      const server = await redisWith(test);
+      const server = await redisOf(test);
       await tell(server, 'MSET', '{payops}:schema', 'moving', '{payops}:version', '0');
       return { REDIS_URL: server.url, ...sealing };
     },
@@ -267,7 +261,7 @@ const setUps: Record<string, SetUp> = {
   'a store that was moved to Redis': {
     breaks: (house) => schemaOf(house, 1_000_000),
     found: { Store: ['were moved to Redis', 'Set REDIS_URL'] },
-    tries: async (_stage, test) => (hasRedis ? { REDIS_URL: (await redisWith(test)).url, ...sealing } : {}),
+    tries: async (_stage, test) => (hasRedis ? { REDIS_URL: (await redisOf(test)).url, ...sealing } : {}),
   },
   'a sealing key that is cut short': {
     async breaks(house) {

@@ -7,7 +7,7 @@ import type { Bot } from '../support/bot.ts';
 import { countOf } from '../support/counts.ts';
 import { openHouse } from '../support/house.ts';
 import { findProgram } from '../support/programs.ts';
-import { startRedis } from '../support/redis-server.ts';
+import { redisOf } from '../support/redis-server.ts';
 
 const missing = findProgram('redis-server') === undefined;
 if (missing) console.warn('SKIPPED: forwarding while all of it dies, because redis-server is not installed.');
@@ -30,8 +30,7 @@ describe.skipIf(missing)('while bots, their Redis and the backend are killed in 
     async (test) => {
       const seed = Date.now() % 1_000_000_000;
       const random = createRandom(seed);
-      const redis = await startRedis();
-      test.onTestFinished(() => redis.stop());
+      const redis = await redisOf(test);
       const secret = { value: '' };
       const backend = await openBackend(() => secret.value);
       test.onTestFinished(() => backend.close());

@@ -3,7 +3,7 @@ import { rightOtp } from '../../src/simulators/payments/bank.ts';
 import { charges, sitAt } from '../support/desk.ts';
 import { openHouse } from '../support/house.ts';
 import { findProgram } from '../support/programs.ts';
-import { startRedis } from '../support/redis-server.ts';
+import { redisOf } from '../support/redis-server.ts';
 
 const missing = findProgram('redis-server') === undefined;
 if (missing) console.warn('SKIPPED: moving a store to Redis, because redis-server is not installed.');
@@ -17,8 +17,7 @@ const onFile = { REDIS_URL: '', SEALING_KEYS: '' };
 it.skipIf(missing)(
   'move-store moves the store of a bot that died at work, and the bot continues on Redis: nothing is lost or done twice',
   async (test) => {
-    const redis = await startRedis();
-    test.onTestFinished(() => redis.stop());
+    const redis = await redisOf(test);
     const house = await openHouse(test, {
       processes: true,
       redisUrl: redis.url,

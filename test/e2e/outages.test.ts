@@ -4,7 +4,7 @@ import type { Bot } from '../support/bot.ts';
 import { calmMs } from '../support/calm-ms.ts';
 import { openHouse, type House } from '../support/house.ts';
 import { findProgram } from '../support/programs.ts';
-import { startRedis, type RedisServer } from '../support/redis-server.ts';
+import { redisOf, type RedisServer } from '../support/redis-server.ts';
 
 const missing = findProgram('redis-server') === undefined;
 if (missing) console.warn('SKIPPED: outages of Redis, because redis-server is not installed.');
@@ -75,8 +75,7 @@ describe('without the payments service', () => {
 });
 
 async function openRedisHouse(test: TestContext): Promise<{ house: House; redis: RedisServer }> {
-  const redis = await startRedis();
-  test.onTestFinished(() => redis.stop());
+  const redis = await redisOf(test);
   // Without the store a token is requested unshared, after the store's deadline.
   const env = { PAYMENTS_TIMEOUT_SECONDS: '3', SLACK_TIMEOUT_SECONDS: '1', WORK_LEASE_SECONDS: '7' };
   const house = await openHouse(test, { redisUrl: redis.url, payments: oftenRetrying, env });
@@ -131,8 +130,7 @@ describe.skipIf(missing).concurrent('without Redis', () => {
   });
 
   it('is refused at start if it may delete records, with the fix', async (test) => {
-    const redis = await startRedis({ args: ['--maxmemory-policy', 'allkeys-lru'] });
-    test.onTestFinished(() => redis.stop());
+    const redis = await redisOf(test, '--maxmemory-policy', 'allkeys-lru');
     const house = await openHouse(test, { redisUrl: redis.url });
     const bot = house.bot();
     await expect(house.start(bot)).rejects.toThrow('Set maxmemory-policy to noeviction');

@@ -7,7 +7,7 @@ import { metricsOf } from '../support/bot.ts';
 import { charges, openDesk, type Desk, type DeskOptions } from '../support/desk.ts';
 import { findProgram } from '../support/programs.ts';
 import { judge, recordScrapes, rulesPath } from '../support/recorded-scrapes.ts';
-import { startRedis } from '../support/redis-server.ts';
+import { redisOf } from '../support/redis-server.ts';
 
 const promtool = findProgram('promtool');
 if (promtool === undefined) console.warn('SKIPPED: firing the rules, because promtool is not installed.');
@@ -277,8 +277,7 @@ describe.skipIf(promtool === undefined).concurrent('the alarm that fires when', 
   });
 
   it.skipIf(findProgram('redis-server') === undefined)('the store is away', async (test) => {
-    const redis = await startRedis();
-    test.onTestFinished(() => redis.stop());
+    const redis = await redisOf(test);
     const { bot, settled } = await openDesk(test, { redisUrl: redis.url });
     await settled('soon');
     const { take, wrongs } = recordScrapes(() => metricsOf(bot));

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { openDesk, type Desk } from '../support/desk.ts';
 import { openHouse } from '../support/house.ts';
 import { findProgram } from '../support/programs.ts';
-import { startRedis } from '../support/redis-server.ts';
+import { redisOf } from '../support/redis-server.ts';
 import { askRedis, openRedis } from '../support/redis-store.ts';
 
 const missing = findProgram('redis-server') === undefined;
@@ -37,16 +37,14 @@ describe.concurrent('a bot whose sealing key is not the one that sealed its stor
   });
 
   test.skipIf(missing)('does not start on Redis, not even with a key of the same name', async (context) => {
-    const redis = await startRedis();
-    context.onTestFinished(() => redis.stop());
+    const redis = await redisOf(context);
     const house = await openHouse(context, { redisUrl: redis.url });
     await house.start(house.bot());
     await expect(house.bot(otherKeys).start()).rejects.toThrow(/SEALING_KEYS lacks the key/);
   });
 
   test.skipIf(missing)('takes no work from a Redis that was away when it started', async (context) => {
-    const redis = await startRedis();
-    context.onTestFinished(() => redis.stop());
+    const redis = await redisOf(context);
     const env = { METRICS_TOKEN: metricsToken };
     const house = await openHouse(context, { redisUrl: redis.url, env });
     const right = house.bot();
@@ -73,8 +71,7 @@ describe.concurrent('a bot whose sealing key is not the one that sealed its stor
 
 describe.skipIf(missing).concurrent('a Redis that changes under the bot', () => {
   test('that is emptied makes it unready, and is reported in the log and to the operators', async (context) => {
-    const redis = await startRedis();
-    context.onTestFinished(() => redis.stop());
+    const redis = await redisOf(context);
     const env = { METRICS_TOKEN: metricsToken };
     const desk = await openDesk(context, { redisUrl: redis.url, env });
     await desk.asks('agent', '/pay ORDER-1001', 'Paid');
@@ -101,8 +98,7 @@ describe.skipIf(missing).concurrent('a Redis that changes under the bot', () => 
   });
 
   test('that may now evict records makes it unready until that is fixed', async (context) => {
-    const redis = await startRedis();
-    context.onTestFinished(() => redis.stop());
+    const redis = await redisOf(context);
     const env = { METRICS_TOKEN: metricsToken };
     const desk = await openDesk(context, { redisUrl: redis.url, env });
     await askRedis(redis.port, 'CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');

@@ -7,7 +7,7 @@ import { connectRedis, type RedisConnection } from '../../src/store/redis-client
 import { openRedisStore } from '../../src/store/redis-store.ts';
 import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { findProgram } from '../support/programs.ts';
-import { startRedis, type RedisServer } from '../support/redis-server.ts';
+import { redisOf, type RedisServer } from '../support/redis-server.ts';
 import { untilRedis } from '../support/redis-store.ts';
 import { openTcpGate } from '../support/tcp-gate.ts';
 
@@ -32,12 +32,6 @@ async function listen(test: Test, server: Server): Promise<number> {
   await once(server, 'listening');
   test.onTestFinished(() => void server.close());
   return (server.address() as AddressInfo).port;
-}
-
-async function startServer(test: Test, args: readonly string[] = []) {
-  const server = await startRedis({ args });
-  test.onTestFinished(() => server.stop());
-  return server;
 }
 
 async function behindOneAddress(test: Test, server: RedisServer) {
@@ -86,7 +80,7 @@ describe('connectRedis', () => {
 
 describe.skipIf(missing).concurrent('connectRedis to a Redis', () => {
   it('starts while Redis is down, logs the outage once without the password, and connects once Redis is up', async (test) => {
-    const server = await startServer(test, ['--requirepass', 'hunter22']);
+    const server = await redisOf(test, '--requirepass', 'hunter22');
     await server.kill9();
     const { store, lines } = open(test, server.url.replace('//', '//:hunter22@'));
     await expect(store.create('a', '')).rejects.toThrow(StoreUnavailable);
@@ -102,7 +96,7 @@ describe.skipIf(missing).concurrent('connectRedis to a Redis', () => {
     ['a wrong password', '//:hunter22@', 'WRONGPASS'],
     ['a missing password', '//', 'NOAUTH'],
   ] as const)('logs %s once, without the password, also after an outage', async ([, login, word], test) => {
-    const server = await startServer(test, ['--requirepass', 'correct-horse']);
+    const server = await redisOf(test, '--requirepass', 'correct-horse');
     await server.kill9();
     const { lines } = open(test, server.url.replace('//', login));
     await untilRedis('the outage is told', async () => lines.length === 1);
@@ -118,7 +112,7 @@ describe.skipIf(missing).concurrent('connectRedis to a Redis', () => {
   });
 
   it('replaces a connection that has gone silent, also under steady calls', async (test) => {
-    const server = await startServer(test);
+    const server = await redisOf(test);
     // A Redis behind a connection that can be cut without either end noticing.
     const cut = new Set<Socket>();
     const wires = new Set<Socket>();
@@ -146,7 +140,7 @@ describe.skipIf(missing).concurrent('connectRedis to a Redis', () => {
   });
 
   it('reconnects after a failover behind one address at the first refused call, even if the connection stays open', async (test) => {
-    const [first, second] = await Promise.all([startServer(test), startServer(test)]);
+    const [first, second] = await Promise.all([redisOf(test), redisOf(test)]);
     const { gate, store } = await behindOneAddress(test, first);
     expect(await store.create('before', '')).toBe(true);
     gate.leadTo(second.port);
@@ -157,7 +151,7 @@ describe.skipIf(missing).concurrent('connectRedis to a Redis', () => {
   });
 
   it('replaces a connection to a replica at intervals, not with each call, and logs that once', async (test) => {
-    const server = await startServer(test);
+    const server = await redisOf(test);
     const { gate, lines, store } = await behindOneAddress(test, server);
     await becomeReplicaOf(test, server, 1);
     const startedAt = performance.now();
@@ -174,7 +168,7 @@ describe.skipIf(missing).concurrent('connectRedis to a Redis', () => {
 
 describe.skipIf(missing)('connectRedis in a process that stood still', () => {
   it('goes on with its connection: the answers of that time are only read later', async (test) => {
-    const server = await startServer(test);
+    const server = await redisOf(test);
     const { connection, store, lines } = open(test, server.url);
     await connected(connection);
     const stallMs = 4_000;

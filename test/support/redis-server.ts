@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { findProgram } from './programs.ts';
+import type { TestContext } from 'vitest';
 
 export type RedisServer = {
   readonly url: string;
@@ -49,6 +50,16 @@ export async function startRedis({ args = [] }: { args?: readonly string[] } = {
       child = await launchOnPort(program, all);
     },
   };
+}
+
+/** A Redis with these arguments that ends with the test. */
+export async function redisOf(
+  test: Pick<TestContext, 'onTestFinished'>,
+  ...args: readonly string[]
+): Promise<RedisServer> {
+  const server = await startRedis({ args });
+  test.onTestFinished(() => server.stop());
+  return server;
 }
 
 /** Retries if the port is taken: since it was found free, an outgoing connection may have got it, which ends soon. */
