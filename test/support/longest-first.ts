@@ -7,7 +7,6 @@ const longest = [
   'chaos/chaos',
   'e2e/kills',
   'e2e/store-trust',
-  'e2e/clock-put-back',
   'e2e/crash',
   'e2e/move-store',
   'e2e/lists',
