@@ -36,16 +36,6 @@ function statesOf(house: AlertsHouse): (string | undefined)[] {
 }
 
 describe('a payment after a failure', () => {
-  it('finds the customer by the record’s e-mail if the event has none', async () => {
-    const house = alertsHouse();
-    house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
-    const { customerEmail: _email, customerId: _id, ...bare } = failed;
-    await house.receive(bare);
-    await house.drain();
-    await payment(house, 'ORDER-2');
-    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved/);
-  });
-
   it.each([
     ['of the events', { event: 'Jane@Example.COM', record: undefined }],
     ['of the record', { event: undefined, record: 'JANE@example.com' }],
@@ -110,20 +100,6 @@ describe('a later payment of another order', () => {
     house.service.isAway = false;
     await house.drain(60_000);
     expect(statesOf(house)).toEqual(['✅ Resolved by another payment']);
-  });
-
-  it('is looked up again if the service is away when the bot returns after two days', async () => {
-    const house = alertsHouse();
-    house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
-    house.records.set('ORDER-2', recordOf('ORDER-2', 'SUCCESS'));
-    await house.receive(failed);
-    await house.receive(paidBy('ORDER-2'));
-    house.clock.nowMs += 48 * 3_600_000;
-    house.service.isAway = true;
-    await house.drain(30_000);
-    house.service.isAway = false;
-    await house.drain(120_000);
-    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved/);
   });
 
   it('resolves it by the card, if the bot charged both and no event names the customer', async () => {
