@@ -18,7 +18,16 @@ const seed = wholeNumber(
   'seed',
   values.seed ?? (values.breakages === true ? '1' : String(randomInt(2 ** 30))),
 );
-const rare = ['charges paid', 'charges declined', 'digests of payment_failed', 'codes of customers'];
+const rare = [
+  'charges paid',
+  'charges declined',
+  'charges approved by another',
+  'links paid',
+  'refunds',
+  'held back',
+  'digests of payment_failed',
+  'codes of customers',
+];
 process.exitCode = (values.breakages === true ? await seeBreakages() : await walkAtRandom()) ? 0 : 1;
 
 async function walkAtRandom(): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { userIds } from '../../src/simulators/slack/directory.ts';
 import type { BotPost } from '../../src/simulators/slack/payloads.ts';
 import type { Workspace } from '../../src/simulators/slack/workspace.ts';
-import { pressable } from '../walks/people.ts';
+import { pressable } from '../support/pressable.ts';
 import { alertReference } from './plan.ts';
 
 /** The role that may acknowledge alerts in a chaos run, as YAML for the policy. */

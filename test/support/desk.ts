@@ -13,6 +13,7 @@ import { elementValues } from '../../src/simulators/slack/elements.ts';
 import type { Bot } from './bot.ts';
 import { findCanaries, type Canaries } from './canaries.ts';
 import { openHouse, type House, type HouseOptions, type Person } from './house.ts';
+import { type Element, type Placed, pressable } from './pressable.ts';
 import { visibleText } from './visible-text.ts';
 
 export type DeskOptions = HouseOptions & {
@@ -235,7 +236,7 @@ export function sitAt(house: House, bot: Bot): Desk {
     view: Modal,
     label: string,
     typed: string,
-  ): Promise<Placed & { state: object }> {
+  ): Promise<Pick<Placed, 'blockId' | 'actionId'> & { state: object }> {
     const block = view.blocks.find((one) => one.type === 'input' && labelOf(one) === label);
     const element = block?.['element'] as Element | undefined;
     if (!block?.block_id || !element?.action_id)
@@ -374,14 +375,15 @@ export function sitAt(house: House, bot: Bot): Desk {
         },
         () => modal(person)?.shown.buttons,
       );
-      const { element, ...placed } = pressable(surface.blocks, label);
+      const { blockId, actionId, element } = placedAt(surface.blocks, label);
       const container =
         'ts' in surface
           ? ({ type: 'message', channel: surface.channel, ts: surface.ts } as const)
           : ({ type: 'view', viewId: surface.id } as const);
       const outdated = on === undefined ? {} : ({ mayBeOutdated: true } as const);
       const values = 'ts' in surface ? {} : (drafts.get(surface.id) ?? {});
-      await act(person, { kind: 'block_action', ...placed, element, container, values, ...outdated });
+      const action = { kind: 'block_action', blockId, actionId, element, container } as const;
+      await act(person, { ...action, values, ...outdated });
     },
     async enters(person, label, text) {
       const home = workspace.state(users[person]).home;
@@ -488,16 +490,6 @@ function isPassing(modal: Modal | undefined): boolean {
 /** Longer than the pause between two messages in a channel. */
 const soonMs = 5_000;
 
-type Option = { text: { text: string }; value?: string };
-type Element = {
-  type: string;
-  action_id?: string;
-  text?: { text: string };
-  options?: Option[];
-  [field: string]: unknown;
-};
-type Placed = { blockId: string; actionId: string };
-
 function holds(text: string, words: string | readonly string[]): boolean {
   return [words].flat().every((one) => text.includes(one));
 }
@@ -521,32 +513,14 @@ function standingIn(view: Modal, labels: readonly string[]): Record<string, Reco
   ) as Record<string, Record<string, object>>;
 }
 
-function elementsOf(block: PageBlock): Element[] {
-  return (block['elements'] ?? []) as Element[];
-}
-
-/** The labels of everything that can be pressed or chosen without a submit. */
-function labelsOf(block: PageBlock): string[] {
-  if (block.type === 'input') return [];
-  return elementsOf(block).flatMap(({ type, text, options }) =>
-    type === 'button' ? [text?.text ?? ''] : (options ?? []).map((one) => one.text.text),
-  );
-}
-
-function pressable(blocks: readonly PageBlock[], label: string): Placed & { element: Element } {
-  for (const block of blocks) {
-    for (const element of labelsOf(block).includes(label) ? elementsOf(block) : []) {
-      const option = element.options?.find(({ text }) => text.text === label);
-      if (!option && element.text?.text !== label) continue;
-      const placed = { blockId: block.block_id ?? '', actionId: element.action_id ?? '' };
-      return { ...placed, element: option ? { ...element, selected_option: option } : element };
-    }
-  }
-  throw new Error(`There is no “${label}” in: ${visibleText(blocks)}`);
+function placedAt(blocks: readonly PageBlock[], label: string): Placed {
+  const placed = pressable(blocks).find((one) => one.label === label);
+  if (!placed) throw new Error(`There is no “${label}” in: ${visibleText(blocks)}`);
+  return placed;
 }
 
 function shownIn({ text, blocks }: { text: string; blocks: PageBlock[] }): Shown {
-  return { text: `${text}\n${visibleText(blocks)}`, buttons: blocks.flatMap(labelsOf) };
+  return { text: `${text}\n${visibleText(blocks)}`, buttons: pressable(blocks).map(({ label }) => label) };
 }
 
 /** Input for the form of `/pay charge`; `card` searches for a saved one. */

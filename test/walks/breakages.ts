@@ -6,6 +6,7 @@ export type Breakage = {
   store?: (store: Store) => Store;
   /** Replaces what happens when a call arrives, and returns the answer. `carry` carries the call out. */
   carry?: (call: Call, carry: (call: Call) => Promise<Answer | undefined>) => Promise<Answer | undefined>;
+  policy?: (policy: string) => string;
 };
 
 /** True for every nth call. */
@@ -31,12 +32,13 @@ const isHistory = ({ path }: Call): boolean => path.startsWith('/api/conversatio
 const isEvent = ({ path }: Call): boolean => path.startsWith('/webhooks/');
 const isCharge = ({ path }: Call): boolean => path.endsWith('/tokenized-card-payment');
 const isCode = ({ path }: Call): boolean => path.endsWith('/checkout-card-otp');
+const isOfLink = ({ body }: Call): boolean => body.includes('payops_link') && body.includes('Paid');
 const isLookUp = ({ path }: Call): boolean => path.includes('/transactions/');
 
 /** Made for each walk; `seen`: what a walk must report. */
 export const breakages: Readonly<Record<string, { seen: RegExp; breakage: () => Breakage }>> = {
   'an event that is acknowledged and lost': {
-    seen: /is not told in|digests in .* count/,
+    seen: /are not told in/,
     breakage: () => {
       const isLost = everyNth(5);
       return {
@@ -45,7 +47,7 @@ export const breakages: Readonly<Record<string, { seen: RegExp; breakage: () => 
     },
   },
   'a store that loses new work now and then': {
-    seen: /is not told in|digests in .* count|above a thread|though .* was paid|cannot be worked on/,
+    seen: /are not told in|above a thread|though .* was paid|cannot be worked on/,
     breakage: () => {
       const isLost = everyNth(9);
       return {
@@ -130,7 +132,7 @@ export const breakages: Readonly<Record<string, { seen: RegExp; breakage: () => 
     },
   },
   'a post in another channel': {
-    seen: /is told in|is not told in/,
+    seen: /is told in|are not told in/,
     breakage: () => {
       const isAstray = everyNth(12);
       return {
@@ -168,6 +170,45 @@ export const breakages: Readonly<Record<string, { seen: RegExp; breakage: () => 
         return await carry(call);
       },
     }),
+  },
+  'a mute that forgets what it held back': {
+    seen: /whose mutes count/,
+    breakage: () => ({
+      store: (store) => ({
+        ...store,
+        list: async (name, options) =>
+          name.startsWith('kept-back:') ? { entries: [] } : await store.list(name, options),
+      }),
+    }),
+  },
+  'a payment link that is paid and says nothing': {
+    seen: /nobody reads that \S+ is paid/,
+    breakage: () => ({
+      carry: async (call, carry) =>
+        (isPost(call) || isEdit(call)) && isOfLink(call) ? ok({ ts: '1.000001' }) : await carry(call),
+    }),
+  },
+  'a refund that is acknowledged and lost': {
+    seen: /are not told in/,
+    breakage: () => ({
+      carry: async (call, carry) =>
+        isEvent(call) && call.body.includes('payment_refunded') ? ok({}) : await carry(call),
+    }),
+  },
+  'a charge of another amount': {
+    seen: /charges of .* that were asked for/,
+    breakage: () => ({
+      carry: (call, carry) =>
+        carry(isCharge(call) ? { ...call, body: call.body.replace(/\.00"/, '.13"') } : call),
+    }),
+  },
+  'a large charge that nobody else approves': {
+    seen: /is charged, which nobody but/,
+    breakage: () => ({ policy: (policy) => policy.replace('amount_from: 1', 'amount_from: 9') }),
+  },
+  'a role that a stranger has, too': {
+    seen: /who has no role/,
+    breakage: () => ({ policy: (policy) => policy.replaceAll('[U0LEAD', '[U0OUTSIDE1, U0LEAD') }),
   },
   'a post that carries the card’s token': {
     seen: /is in what went to Slack/,

@@ -1,5 +1,6 @@
 import { seedCards } from '../../src/simulators/payments/seed.ts';
-import { background, people, pressInForm, say, submit, textOf } from './people.ts';
+import { visibleText } from '../support/visible-text.ts';
+import { background, charge, people, pressInForm, say, submit } from './people.ts';
 import type { Scene } from './scene.ts';
 
 /** The bot's public address for customers. */
@@ -21,7 +22,7 @@ export function actAsCustomer(scene: Scene): void {
   const { random, workspace, pages } = scene;
   for (const person of people) {
     for (const { blocks } of workspace.state(workspace.ids.users[person]).views) {
-      const [, link] = address.exec(textOf(blocks)) ?? [];
+      const [, link] = address.exec(visibleText(blocks)) ?? [];
       if (link !== undefined) pages.links.add(link);
     }
   }
@@ -40,14 +41,7 @@ export async function lendCode(scene: Scene): Promise<void> {
   const { random, workspace, payments, time } = scene;
   const user = workspace.ids.users[random.pick(['agent', 'lead'] as const)];
   const card = payments.state().cards.find(({ tokenKey }) => tokenKey === seedCards.requiresOtp.tokenKey);
-  say(scene, user, `/pay charge ${5_000 + random.below(900)}`);
-  await time.pass(2_000);
-  pressInForm(scene, user, /^More fields/);
-  await time.pass(1_000);
-  for (const waitMs of [2_000, 4_000]) {
-    background(scene, () => submit(scene, user, card));
-    await time.pass(waitMs);
-  }
+  await charge(scene, user, `${5_000 + random.below(900)}`, card);
   pressInForm(scene, user, /^Let the customer/);
   await time.pass(2_000);
   for (let count = 3 + random.below(8); count > 0; count -= 1) {

@@ -2,8 +2,10 @@ import { chargeReferencePrefix } from '../../src/domain/order-reference.ts';
 import type { PaymentsOrder } from '../../src/simulators/protocol.ts';
 import { onCallGroup, people as cast } from '../../src/simulators/slack/directory.ts';
 import type { BotPost } from '../../src/simulators/slack/payloads.ts';
-import { people, pressable, textOf } from './people.ts';
-import type { Scene } from './scene.ts';
+import { pressable } from '../support/pressable.ts';
+import { visibleText } from '../support/visible-text.ts';
+import { people } from './people.ts';
+import { eventChannels, type Scene } from './scene.ts';
 
 /** The words that walks look for on the screen; they know nothing else of the bot. Change them with the bot's words. */
 export const words = {
@@ -13,8 +15,9 @@ export const words = {
     ['resolved', /^✅ Resolved/u],
     ['closed', /^☑️ Resolved/u],
   ],
-  /** Notes below an alert that don't change its state, and notes that only say who has it. */
-  noState: /^(💳|🔎)/u,
+  /** A payment that was charged from the alert, or by a link for it. */
+  ownPayment: /for this alert|^🚨 Paid/u,
+  /** Notes that only say who has it. */
   stillTaken: /^(👤|⏰)/u,
   called: /^📣/u,
   acknowledge: 'Acknowledge',
@@ -22,10 +25,15 @@ export const words = {
   storm: /Storm/,
   byPayment: /by payment/,
   digest: /(Storm|Many payments)[^:]*: ([\d,]+)/,
+  /** A mute's last message, with the number of events that it held back. */
+  muteOver: /^🔔 Mute is over/u,
+  heldBack: /([\d,]+) not posted:/,
   mayRepeat: /may (repeat|be a repeat)/i,
   paid: /^✅ Paid/u,
+  givenBack: /^(↩️ Paid and|\S+ Event says) given back/u,
   declined: /^❌/u,
   charge: /^(Charge.*[^…]|Again: .*|Approve .*)$/,
+  approve: /^Approve/,
   deliverAgain: /^Deliver again/,
   /** Charging acknowledges it too, also after an approval. */
   take: /^(Acknowledge|Charge|Again: |Ask for approval)/,
@@ -44,15 +52,25 @@ function stateOf(text: string): State {
   return words.states.find(([, says]) => says.test(text))?.[0] ?? 'open';
 }
 
-/** A reference that the bot generated is below the first line, before any other. */
-function referenceOf({ text, blocks }: BotPost): string | undefined {
-  return `${text} ${textOf(blocks)}`.match(references)?.[0];
+function wholeText({ text, blocks }: Pick<BotPost, 'text' | 'blocks'>): string {
+  return `${text} ${visibleText(blocks)}`;
+}
+
+function referencesIn(post: Pick<BotPost, 'text' | 'blocks'>): string[] {
+  return wholeText(post).match(references) ?? [];
+}
+
+/** The person that a post names after this label. After a restart an edit mentions a person whose name is forgotten. */
+function personIn({ blocks }: Pick<BotPost, 'blocks'>, label: string): string | undefined {
+  const [, id, name] = new RegExp(`${label}\\W*(?:<@(\\w+)>|(\\w+))`).exec(visibleText(blocks)) ?? [];
+  return id ?? cast.find(({ realName }) => realName === name)?.id;
 }
 
 /** An event's message in a channel, and its thread. */
 type Told = { channel: string; post: BotPost; thread: BotPost[] };
+const kinds = ['payment_failed', 'payment_success'] as const;
 type Event = {
-  kind: 'payment_failed' | 'payment_success';
+  kind: (typeof kinds)[number];
   reference: string;
   order: PaymentsOrder;
   told: Told[];
@@ -63,10 +81,10 @@ export function findWrongs(scene: Scene): Map<string, number> {
   const met = new Map<string, number>();
   const orders = new Map(scene.payments.state().orders.map((order) => [order.orderReference, order]));
   const events = [...scene.seen.acknowledged.keys()].flatMap((key): Event[] => {
-    const [kind, reference] = key.split(' ') as [Event['kind'], string];
+    const [name, reference = ''] = key.split(' ');
+    const kind = kinds.find((one) => one === name);
     const order = orders.get(reference);
-    const told = toldOf(scene, reference);
-    return order ? [{ kind, reference, order, told }] : [];
+    return order && kind ? [{ kind, reference, order, told: toldOf(scene, kind, reference) }] : [];
   });
   for (const { kind, told } of events) {
     count(met, kind);
@@ -80,44 +98,50 @@ export function findWrongs(scene: Scene): Map<string, number> {
   findWrongCharges(scene, met);
   findWrongCodes(scene, met);
   findWrongTraffic(scene);
+  findStrangers(scene);
   return met;
 }
 
-function count(met: Map<string, number>, what: string): void {
-  met.set(what, (met.get(what) ?? 0) + 1);
+function count(met: Map<string, number>, what: string, times = 1): void {
+  if (times > 0) met.set(what, (met.get(what) ?? 0) + times);
 }
 
-function toldOf({ workspace }: Scene, reference: string): Told[] {
-  const { payAlerts, payDesk, general } = workspace.ids.channels;
-  return [payAlerts, payDesk, general].flatMap((channel) => {
+function isEventPost({ metadata, threadTs }: BotPost, kind: string): boolean {
+  const isAlert = metadata?.event_type === 'payops_alert' && threadTs === undefined;
+  return isAlert && String(metadata.event_payload['key']).includes(kind);
+}
+
+function toldOf({ workspace }: Scene, kind: Event['kind'], reference: string): Told[] {
+  return eventChannels(workspace).flatMap((channel) => {
     const posts = workspace.posts(channel);
+    // A reference that the bot generated is below the first line, before any other.
     return posts
-      .filter((post) => post.threadTs === undefined && referenceOf(post) === reference)
+      .filter((post) => isEventPost(post, kind) && referencesIn(post)[0] === reference)
       .map((post) => ({ channel, post, thread: posts.filter(({ threadTs }) => threadTs === post.ts) }));
   });
 }
 
-function isLarge({ amount }: PaymentsOrder): boolean {
-  return Number(amount.replaceAll(',', '')) >= 10_000;
-}
-
-function isSmall({ amount }: PaymentsOrder): boolean {
-  return Number(amount.replaceAll(',', '')) <= 1_000;
+function minorOf({ amount }: PaymentsOrder): number {
+  return Number(amount.replaceAll(/[.,]/g, ''));
 }
 
 /** The channels by the walk's rules. */
-function channelsFor({ weather, workspace }: Scene, { kind, order }: Event): string[] {
+function channelsFor({ weather, workspace, payments }: Scene, { kind, order }: Event): string[] {
   const { payAlerts, payDesk, general } = workspace.ids.channels;
-  if (kind === 'payment_success') return [general];
+  if (kind === 'payment_success') {
+    const saves = payments.state().cards.some(({ label }) => label.includes(`${order.orderReference},`));
+    return saves ? [payAlerts, general] : [general];
+  }
+  const isLarge = minorOf(order) >= 1_000_000;
   switch (weather.rules) {
     case 'none':
       return [payAlerts];
     case 'both':
     case 'later':
-      return isLarge(order) ? [payDesk, payAlerts] : [payAlerts];
+      return isLarge ? [payDesk, payAlerts] : [payAlerts];
     case 'elsewhere':
-      if (isLarge(order)) return [payDesk, payAlerts];
-      return [isSmall(order) ? payDesk : payAlerts];
+      if (isLarge) return [payDesk, payAlerts];
+      return [minorOf(order) <= 100_000 ? payDesk : payAlerts];
   }
 }
 
@@ -126,9 +150,12 @@ function mayBeUntold({ kind, reference }: Event): boolean {
   return kind === 'payment_failed' && reference.startsWith(chargeReferencePrefix);
 }
 
-/** Each event must be once in each channel of its rules, as a message or counted in a digest, and nowhere else. */
+/**
+ * Each event must be once in each channel of its rules, as a message or counted in a digest or by a mute, and nowhere
+ * else.
+ */
 function findWrongTellings(scene: Scene, events: readonly Event[], met: Map<string, number>): void {
-  const { workspace, weather, broken } = scene;
+  const { workspace, broken } = scene;
   const missing = new Map<string, number>();
   for (const event of events) {
     const { kind, reference, told } = event;
@@ -141,44 +168,77 @@ function findWrongTellings(scene: Scene, events: readonly Event[], met: Map<stri
       const marked = here.filter(({ post }) => mayRepeat(scene, post)).length;
       if (here.length - marked > 1)
         broken.push(`${kind} ${reference} is told ${here.length} times in ${channel}`);
-      if (here.length === 0 && mayBeUntold(event)) continue;
-      if (here.length === 0) missing.set(`${channel} ${kind}`, (missing.get(`${channel} ${kind}`) ?? 0) + 1);
-      if (here.length === 0 && weather.threshold === 0)
-        broken.push(`${kind} ${reference} is not told in ${channel}`);
+      if (here.length > 0) continue;
+      count(missing, mayBeUntold(event) ? channel : `${channel} ${kind}`);
     }
   }
-  if (weather.threshold === 0) return;
-  const { payAlerts, payDesk, general } = workspace.ids.channels;
-  for (const channel of [payAlerts, payDesk, general]) {
-    for (const kind of ['payment_failed', 'payment_success'] as const) {
-      const inDigests = digests(scene, channel, kind).reduce((sum, one) => sum + one, 0);
-      if (inDigests > 0) count(met, `digests of ${kind}`);
-      const wanted = missing.get(`${channel} ${kind}`) ?? 0;
-      const isRepeated = workspace
-        .posts(channel)
-        .some((post) => words.digest.test(post.text) && mayRepeat(scene, post));
-      if (isRepeated ? inDigests < wanted : inDigests !== wanted)
-        broken.push(`digests in ${channel} count ${inDigests} of ${wanted} times ${kind}`);
-    }
+  count(missing, `${workspace.ids.channels.payAlerts} refund`, findWrongRefunds(scene, met).length);
+  for (const channel of eventChannels(workspace)) findWrongCounts(scene, { channel, events, missing, met });
+}
+
+/** What a channel has no message of must be counted by its digests and mutes. */
+function findWrongCounts(
+  scene: Scene,
+  {
+    channel,
+    events,
+    missing,
+    met,
+  }: { channel: string; events: readonly Event[] } & Record<'missing' | 'met', Map<string, number>>,
+): void {
+  const { workspace, broken } = scene;
+  const posts = workspace.posts(channel);
+  const mutes = posts.filter(({ text }) => words.muteOver.test(text));
+  const isRepeated = [...mutes, ...posts.filter(({ text }) => words.digest.test(text))].some((post) =>
+    mayRepeat(scene, post),
+  );
+  let untold = missing.get(`${channel} refund`) ?? 0;
+  for (const kind of kinds) {
+    const gathered = inDigests(posts, kind);
+    if (gathered > 0) count(met, `digests of ${kind}`);
+    const wanted = missing.get(`${channel} ${kind}`) ?? 0;
+    if (!isRepeated && gathered > wanted)
+      broken.push(`digests in ${channel} count ${gathered} of ${wanted} times ${kind}`);
+    untold += Math.max(0, wanted - gathered);
   }
+  const named = mutes.flatMap(referencesIn);
+  for (const { reference, kind, order, told } of events)
+    // It may be the refund that a mute held back.
+    if (
+      order.state !== 'given_back' &&
+      named.includes(reference) &&
+      told.some((one) => one.channel === channel)
+    )
+      broken.push(`${kind} ${reference} is told in ${channel}, and said not to be`);
+  const held = sum(mutes.map((post) => words.heldBack.exec(wholeText(post))?.[1] ?? '0'));
+  count(met, 'held back', held);
+  // An event of two mutes is counted by both.
+  const most = isRepeated || mutes.length > 1 ? Infinity : untold + (missing.get(channel) ?? 0);
+  if (held < untold || held > most)
+    broken.push(`${untold} events are not told in ${channel}, whose mutes count ${held}`);
 }
 
 /** If the history could not be read, a post may be repeated with a mark; by then it may be behind others. */
 function mayRepeat({ weather, seen }: Scene, { channel, blocks }: BotPost): boolean {
   const isOpen = weather.mayReadHistory && weather.quirks.isHistorySlow !== true && !seen.left.has(channel);
   const couldLook = isOpen && seen.slackAwayMs <= longAwayMs;
-  return !couldLook && words.mayRepeat.test(textOf(blocks));
+  return !couldLook && words.mayRepeat.test(visibleText(blocks));
 }
 
-/** The counts in each digest of events without a message. */
-function digests({ workspace }: Scene, channel: string, kind: Event['kind']): number[] {
-  return workspace.posts(channel).flatMap(({ text, threadTs }) => {
-    const [, what, number] = words.digest.exec(text) ?? [];
-    if (threadTs !== undefined || number === undefined) return [];
-    if ((what === 'Many payments') !== (kind === 'payment_success')) return [];
-    return [Number(number.replaceAll(',', ''))];
-  });
+function sum(numbers: readonly string[]): number {
+  return numbers.reduce((total, one) => total + Number(one.replaceAll(',', '')), 0);
 }
+
+/** How many events without a message the digests count. */
+function inDigests(posts: readonly BotPost[], kind: Event['kind']): number {
+  const found = posts.flatMap(({ text, threadTs }) => (threadTs ? [] : [words.digest.exec(text) ?? []]));
+  return sum(
+    found
+      .filter(([, what]) => (what === 'Many payments') === (kind === 'payment_success'))
+      .map(([, , number = '0']) => number),
+  );
+}
+
 /** If a post is doubled, the bot knows only the last: it neither edits the first nor calls people to it. */
 function lastInEach(all: Event['told']): Event['told'] {
   return all.filter(({ channel }, index) => !all.slice(index + 1).some((one) => one.channel === channel));
@@ -203,9 +263,7 @@ function findWrongStates(scene: Scene, events: readonly Event[]): void {
       if ((state === 'resolved' || state === 'closed') && has > 0)
         broken.push(`the alert of ${reference} is ${state} and has buttons`);
       const takers = done.filter(({ label }) => words.take.test(label)).map(({ user }) => user);
-      // After a restart an edit mentions a person whose name is forgotten.
-      const [, id, name] = /Acknowledged by\W*(?:<@(\w+)>|(\w+))/.exec(textOf(post.blocks)) ?? [];
-      const taker = id ?? cast.find(({ realName }) => realName === name)?.id;
+      const taker = personIn(post, 'Acknowledged by');
       if (taker !== undefined && !takers.includes(taker)) broken.push(`${taker} never took ${reference}`);
       if (state !== 'open' && kind === 'payment_success')
         broken.push(`a payment that is ${state}: ${reference}`);
@@ -244,13 +302,13 @@ function findWrongCalls(
   const above = [
     ...digests.map((post) => ({
       post,
-      isOpen: hasButton(post, words.acknowledgeAll) && !words.byPayment.test(textOf(post.blocks)),
+      isOpen: hasButton(post, words.acknowledgeAll) && !words.byPayment.test(visibleText(post.blocks)),
     })),
     ...alerts.map(({ post }) => ({ post, isOpen: areAlone && hasButton(post, words.acknowledge) })),
   ];
   for (const { post, isOpen } of above) {
     const called = posts.filter(({ text, threadTs }) => threadTs === post.ts && words.called.test(text));
-    const times = called.filter(({ blocks }) => !words.mayRepeat.test(textOf(blocks))).length;
+    const times = called.filter(({ blocks }) => !words.mayRepeat.test(visibleText(blocks))).length;
     if (times > 1) broken.push(`people are called ${times} times to ${post.text}`);
     if (isOpen && called.length === 0 && weather.rules === 'later')
       broken.push(`nobody is called to ${post.text}`);
@@ -268,14 +326,23 @@ function findWrongRecoveries(scene: Scene, events: readonly Event[]): void {
     const may = payments.filter((paid) => paid.reference === failed.reference || isSameSale(paid, failed));
     const must = may.filter(
       (paid) =>
-        paid.reference === failed.reference ||
-        (seen.sent.get(name(paid)) ?? 0) > (seen.acknowledged.get(name(failed)) ?? 0),
+        paid.order.state === 'paid' &&
+        (paid.reference === failed.reference ||
+          (seen.sent.get(name(paid)) ?? 0) > (seen.acknowledged.get(name(failed)) ?? 0)) &&
+        !events.some((other) => other !== failed && isOwnPayment(paid, other)),
     );
     if (states.includes('resolved') && may.length === 0)
       broken.push(`${failed.reference} is resolved by no payment`);
     if (must.length > 0 && states.some((state) => state !== 'resolved' && state !== 'closed'))
       broken.push(`${failed.reference} is ${states.join()}, though ${must[0]?.reference} was paid`);
   }
+}
+
+/** A charge or link for an alert resolves that one alone. */
+function isOwnPayment({ reference }: Event, { told }: Event): boolean {
+  if (!reference.startsWith(chargeReferencePrefix)) return false;
+  const all = told.flatMap(({ post, thread }) => [post, ...thread]).map(wholeText);
+  return all.some((text) => words.ownPayment.test(text) && text.includes(reference));
 }
 
 function isSameSale({ order: one }: Event, { order: other }: Event): boolean {
@@ -316,29 +383,85 @@ function findWrongOrder(scene: Scene, events: readonly Event[]): void {
   }
 }
 
-/** A charge's words must agree with the service, and each charge must have been asked for. */
+/** Words about a charge or link must agree with the service, and each charge was asked for by people who may. */
 function findWrongCharges(scene: Scene, met: Map<string, number>): void {
   const { workspace, payments, seen, done, broken } = scene;
   const { orders } = payments.state();
-  const read = people.flatMap((person) => {
-    const { messages, views } = workspace.state(workspace.ids.users[person]);
-    return [
-      ...Object.values(messages).flat(),
-      ...views.map(({ title, blocks }) => ({ text: title, blocks })),
-    ];
-  });
+  const { users } = workspace.ids;
+  const views = people.flatMap((person) =>
+    workspace.state(users[person]).views.map(({ title, blocks }) => ({ text: title, blocks })),
+  );
+  const read = people.flatMap((person) => Object.values(workspace.state(users[person]).messages).flat());
+  const posts = workspace.posts();
+  const own = [...posts.filter(({ metadata }) => metadata?.event_type !== 'payops_alert'), ...views];
   const charged = orders.filter(({ orderReference }) => seen.charged.has(orderReference));
-  for (const order of charged) {
+  const links = orders.filter(
+    ({ orderReference, isSavedCardCharge }) =>
+      !isSavedCardCharge && orderReference.startsWith(chargeReferencePrefix),
+  );
+  for (const order of [...charged, ...links]) {
     const { orderReference: reference, state } = order;
-    count(met, `charges ${state}`);
-    const about = read.filter((one) => `${one.text} ${textOf(one.blocks)}`.includes(reference));
-    const says = (what: RegExp): boolean => about.some(({ text }) => what.test(text));
-    if (state === 'paid' && !says(words.paid)) broken.push(`nobody reads that ${reference} is paid`);
-    if (state !== 'paid' && says(words.paid))
+    count(met, `${order.isSavedCardCharge ? 'charges' : 'links'} ${state}`);
+    const says = (all: readonly Pick<BotPost, 'text' | 'blocks'>[]): boolean =>
+      all.some((one) => words.paid.test(one.text) && wholeText(one).includes(reference));
+    if (state === 'paid' && !says(own)) broken.push(`nobody reads that ${reference} is paid`);
+    if (!['paid', 'given_back'].includes(state) && says([...read, ...views]))
       broken.push(`${reference} is ${state}, and somebody reads that it is paid`);
   }
-  const asked = done.filter(({ label }) => words.charge.test(label)).length;
-  if (charged.length > asked) broken.push(`${charged.length} charges of ${asked} that were asked for`);
+  const asked = done.filter(({ user, label }) => words.charge.test(label) && user !== users.outsider);
+  for (const { amount, orderReference: reference } of charged) {
+    const [times, wanted] = [
+      charged.filter((order) => order.amount === amount).length,
+      asked.filter(({ label }) => label.replaceAll(/[^\d.]/g, '') === amount).length,
+    ];
+    if (times > wanted) broken.push(`${times} charges of ${amount}, of ${wanted} that were asked for`);
+    if (Number(amount) < 100_000) continue;
+    const request = posts.find(
+      (post) => post.metadata?.event_type === 'payops_approval' && wholeText(post).includes(reference),
+    );
+    const by = request && personIn(request, '[Aa]sked by');
+    const isApproved = asked.some(
+      ({ user, label, on }) =>
+        words.approve.test(label) && on.includes(reference) && user !== by && user !== users.agent,
+    );
+    if (isApproved) count(met, 'charges approved by another');
+    else broken.push(`${reference} of ${amount} is charged, which nobody but ${by} approved`);
+  }
+}
+
+/** Nobody reads of a refund that was not made, or of one twice in a place. Returns those that nobody reads of. */
+function findWrongRefunds(scene: Scene, met: Map<string, number>): string[] {
+  const { workspace, payments, seen, broken } = scene;
+  const refunded = payments.state().orders.filter(({ state }) => state === 'given_back');
+  const names = new Set(refunded.map(({ orderReference }) => orderReference));
+  const said = workspace.posts().filter(({ text }) => words.givenBack.test(text));
+  for (const post of said) {
+    const about = referencesIn(post);
+    if (!about.some((reference) => names.has(reference)))
+      broken.push(`somebody reads that ${about.join()} was given back`);
+  }
+  const sent = [...names].filter((reference) => seen.acknowledged.has(`payment_refunded ${reference}`));
+  count(met, 'refunds', sent.length);
+  return sent.filter((reference) => {
+    const about = said.filter((post) => referencesIn(post).includes(reference));
+    const ofAlerts = about.filter(
+      (post) => isEventPost(post, 'payment_given_back') || post.metadata?.event_type === 'payops_alert_note',
+    );
+    const places = ofAlerts
+      .filter((post) => !mayRepeat(scene, post))
+      .map(({ channel, threadTs }) => `${channel} ${threadTs}`);
+    if (new Set(places).size < places.length)
+      broken.push(`the refund of ${reference} is told ${places.length} times: ${places.join()}`);
+    return about.length === 0;
+  });
+}
+
+/** No message names somebody who has no role: what they press does nothing. */
+function findStrangers({ workspace, broken }: Scene): void {
+  const { id, realName } = workspace.state(workspace.ids.users.outsider).user;
+  const names = new RegExp(`<@${id}>|\\b${realName}\\b`);
+  for (const text of workspace.posts().map(wholeText))
+    if (names.test(text)) broken.push(`somebody who has no role acts: ${text.slice(0, 200)}`);
 }
 
 function isView({ path }: { path: string }): boolean {

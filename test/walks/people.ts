@@ -1,20 +1,13 @@
-import type { PageBlock, PageMessage, PageOption, PaymentsCard } from '../../src/simulators/protocol.ts';
+import type { PageBlock, PageMessage, PaymentsCard } from '../../src/simulators/protocol.ts';
 import { elementValues } from '../../src/simulators/slack/elements.ts';
+import { type Element, type Placed, pressable } from '../support/pressable.ts';
+import { visibleText } from '../support/visible-text.ts';
 import type { Scene } from './scene.ts';
 
-type Element = {
-  type: string;
-  action_id?: string;
-  text?: { text: string };
-  options?: PageOption[];
-  url?: string;
-  [field: string]: unknown;
-};
-type Placed = { blockId: string; actionId: string; element: Element; label: string };
 type Container = { type: 'message'; channel: string; ts: string } | { type: 'view'; viewId: string };
 
 /** A press or submit: where it was, and its label. */
-export type Done = { user: string; label: string; on: string; atMs: number };
+export type Done = { user: string; label: string; on: string };
 
 export const people = ['agent', 'lead', 'onCall', 'outsider'] as const;
 export type Person = (typeof people)[number];
@@ -32,39 +25,9 @@ const amounts = [
 ];
 export const customers = ['ada.obi@example.com', 'bola.ade@example.com', 'chidi.eze@example.com'] as const;
 
-function placedIn(block: PageBlock): Placed[] {
-  return ((block['elements'] ?? []) as Element[]).flatMap((element) => {
-    if (typeof element !== 'object' || element.action_id === undefined || element.url !== undefined)
-      return [];
-    const placed = { blockId: block.block_id ?? '', actionId: element.action_id };
-    const { type, options = [], text } = element;
-    if (type === 'button') return [{ ...placed, element, label: text?.text ?? '' }];
-    return options.map((option) => ({
-      ...placed,
-      element: { ...element, selected_option: option },
-      label: option.text.text,
-    }));
-  });
-}
-
-/** A shared look-up would be in the channel and be mistaken for an alert. */
-const unpressed = /^Share/;
-
-/** The elements that a person can press, by label. */
-export function pressable(blocks: readonly PageBlock[]): Placed[] {
-  return blocks
-    .flatMap((block) => (block.type === 'input' ? [] : placedIn(block)))
-    .filter(({ label }) => !unpressed.test(label));
-}
-
-/** All text of the blocks, people as `<@id>`. */
-export function textOf(part: unknown): string {
-  if (Array.isArray(part)) return part.map(textOf).join(' ');
-  if (typeof part !== 'object' || part === null) return '';
-  if ('user_id' in part) return `<@${String(part.user_id)}>`;
-  if ('usergroup_id' in part) return `<@${String(part.usergroup_id)}>`;
-  const own = 'text' in part && typeof part.text === 'string' ? `${part.text} ` : '';
-  return own + Object.values(part).map(textOf).join(' ').replaceAll(/ +/g, ' ');
+/** A link leads out of Slack. */
+function pressableHere(blocks: readonly PageBlock[]): Placed[] {
+  return pressable(blocks).filter(({ element }) => element['url'] === undefined);
 }
 
 async function press(
@@ -74,7 +37,7 @@ async function press(
   { on, ...container }: Container & { on: string },
 ): Promise<void> {
   const { blockId, actionId, element, label } = placed;
-  scene.done.push({ user, label, on, atMs: scene.time.nowMs });
+  scene.done.push({ user, label, on });
   scene.tell(`${user} presses “${label}” on ${on.slice(0, 90)}`);
   const action = { kind: 'block_action', blockId, actionId, element, container, values: {} } as const;
   const result = await scene.workspace.act(user, action);
@@ -88,7 +51,7 @@ export function actAtRandom(scene: Scene, person: Person): void {
   const state = workspace.state(user);
   const view = state.views.at(-1);
   if (view) {
-    const buttons = pressable(view.blocks);
+    const buttons = pressableHere(view.blocks);
     const lot = random.below(10);
     if (lot < 8 && view.submit !== undefined) return background(scene, () => submit(scene, user));
     if (lot < 9 && buttons.length > 0) {
@@ -101,7 +64,7 @@ export function actAtRandom(scene: Scene, person: Person): void {
   }
   const offered = Object.values(state.messages)
     .flatMap((all) => all.slice(-25))
-    .flatMap((message) => pressable(message.blocks).map((placed) => ({ message, placed })));
+    .flatMap((message) => pressableHere(message.blocks).map((placed) => ({ message, placed })));
   if (offered.length === 0 || random.chance(0.2)) return type(scene, user);
   // Chooses the label first, so that each kind of button is equally likely.
   const label = random.pick([...new Set(offered.map(({ placed }) => placed.label))]);
@@ -121,7 +84,8 @@ export function pressInForm(scene: Scene, user: string, label: RegExp): void {
 }
 
 function pressOn(scene: Scene, user: string, message: PageMessage, placed: Placed): void {
-  const { channel, ts, text: on } = message;
+  const { channel, ts } = message;
+  const on = `${message.text} ${visibleText(message.blocks)}`;
   background(scene, () => press(scene, user, placed, { type: 'message', channel, ts, on }));
 }
 
@@ -153,10 +117,37 @@ function type(scene: Scene, user: string): void {
   say(scene, user, text);
 }
 
-export function say(scene: Scene, user: string, text: string): void {
+export function say(
+  scene: Scene,
+  user: string,
+  text: string,
+  channel: string = scene.workspace.ids.channels.payOps,
+): void {
   scene.tell(`${user} types ${text}`);
-  const channel = scene.workspace.ids.channels.payOps;
   background(scene, () => scene.workspace.act(user, { kind: 'send_message', channel, text }));
+}
+
+/** Types a command that opens a form, and submits it. */
+export async function typeAndSubmit(
+  scene: Scene,
+  ...typed: [user: string, text: string, channel?: string]
+): Promise<void> {
+  say(scene, ...typed);
+  await scene.time.pass(2_000);
+  background(scene, () => submit(scene, typed[0]));
+}
+
+/** Submits a charge's form and its review. */
+export async function charge(scene: Scene, user: string, amount: string, card?: PaymentsCard): Promise<void> {
+  const { time } = scene;
+  say(scene, user, `/pay charge ${amount}`);
+  await time.pass(2_000);
+  pressInForm(scene, user, /^More fields/);
+  await time.pass(1_000);
+  for (const waitMs of [2_000, 4_000]) {
+    background(scene, () => submit(scene, user, card));
+    await time.pass(waitMs);
+  }
 }
 
 /** Fills in the open form with that card, and submits it. */
@@ -177,7 +168,7 @@ export async function submit(
   }
   const front = workspace.state(user).views.at(-1);
   if (front?.id !== view.id || front.title !== view.title) return;
-  scene.done.push({ user, label: view.submit ?? '', on: view.title, atMs: scene.time.nowMs });
+  scene.done.push({ user, label: view.submit ?? '', on: view.title });
   scene.tell(`${user} submits “${view.title}” ${JSON.stringify(values).slice(0, 300)}`);
   const result = await workspace.act(user, { kind: 'submit_view', viewId: view.id, values });
   if (!result.ok) scene.tell(`${user} is told: ${result.problem}`);
@@ -192,7 +183,8 @@ async function fill(scene: Scene, user: string, field: Field): Promise<object | 
   if (!kind) return undefined;
   // Usually leaves prefilled values; sometimes types them again, as the bot asks when Slack did not send them.
   const standing = element[kind.initial];
-  if (standing !== undefined) return random.chance(0.4) ? { [kind.value]: standing } : undefined;
+  if (standing !== undefined && !(element.options && random.chance(0.2)))
+    return random.chance(0.4) ? { [kind.value]: standing } : undefined;
   if (element.type === 'users_select') return { selected_user: workspace.ids.users[random.pick(people)] };
   if (element.type.endsWith('external_select')) {
     const where = { blockId: block.block_id ?? '', actionId: element.action_id ?? '', viewId };
@@ -204,11 +196,10 @@ async function fill(scene: Scene, user: string, field: Field): Promise<object | 
     const options = asked.ok ? (asked.options ?? []) : [];
     return options.length === 0 ? undefined : { selected_option: random.pick(options) };
   }
-  if (element.options) {
-    return { [kind.value]: random.pick(element.options) };
-  }
+  // Snoozes of days would outlast the walk.
+  if (element.options) return { [kind.value]: random.pick(element.options.slice(0, 3)) };
   if (!element.type.endsWith('_input')) return undefined;
-  return { value: typed(scene, textOf(block['label']), field) };
+  return { value: typed(scene, visibleText([block['label']]), field) };
 }
 
 /** By the field's label. */
@@ -220,6 +211,7 @@ function typed({ random, payments }: Scene, label: string, { block, card }: Fiel
     return code === undefined || random.chance(0.2) ? '654321' : code;
   }
   if (/amount/i.test(label)) return random.pick(amounts);
+  if (/reason contains/i.test(label)) return random.pick(['', 'funds']);
   return block['optional'] === true ? '' : 'Settled with the customer';
 }
 

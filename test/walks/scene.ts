@@ -69,6 +69,11 @@ export type Scene = {
   end: () => Promise<void>;
 };
 
+/** The channels that events are told in. */
+export function eventChannels({ ids: { channels } }: Workspace): string[] {
+  return [channels.payAlerts, channels.payDesk, channels.general];
+}
+
 /** The recorded traffic. */
 export type Seen = {
   /** All calls from bots to Slack. */
@@ -151,7 +156,7 @@ export async function openScene(seed: number, weather: Weather, breakage: Breaka
   const routes = rules[weather.rules]
     .replaceAll('DESK', channels.payDesk)
     .replaceAll('ALERTS', channels.payAlerts);
-  writeFileSync(policyFile, policy + routes);
+  writeFileSync(policyFile, (breakage.policy ?? String)(policy) + routes);
   const read = readSettings({
     ...botSettings({
       port: 0,
@@ -371,11 +376,11 @@ function arrived({ seen, workspace, payments }: Scene, call: Call): void {
 
 function answered(scene: Scene, call: Call, answer: Answer): void {
   const { seen, workspace, time } = scene;
-  // Answers to a person's own press have no message key and don't wait for a lane (docs/limits.md).
+  // Answers to a person's own press have no message key and don't wait for a lane: in a channel, or by direct message.
   const isPost =
     workspace.url.endsWith(call.to) &&
     call.path === '/api/chat.postMessage' &&
-    call.body.includes('metadata=');
+    /^channel=C.*metadata=/.test(call.body);
   if (isPost && answer.status === 429) seen.tooFast.push(call);
   noteSlowHistory(scene, call, answer);
   const event = eventOf(call);

@@ -2,8 +2,17 @@ import { createRandom, type Random } from '../chaos/random.ts';
 import { type Breakage, breakages } from './breakages.ts';
 import { actAsCustomer, findLivingPages, lendCode } from './customers.ts';
 import { findWrongs, words } from './findings.ts';
-import { actAtRandom, background, customers, people, pressAll, say } from './people.ts';
-import { openScene, rules, type Scene, type Weather } from './scene.ts';
+import {
+  actAtRandom,
+  background,
+  charge,
+  customers,
+  people,
+  pressAll,
+  say,
+  typeAndSubmit,
+} from './people.ts';
+import { eventChannels, openScene, rules, type Scene, type Weather } from './scene.ts';
 import { putBack } from './virtual-time.ts';
 import { declineReasons } from '../../src/simulators/payments/bank.ts';
 
@@ -25,6 +34,46 @@ function pay({ random, payments }: Scene): void {
       ? random.pick(failed)
       : { amount: random.pick(amounts), customerEmail: random.pick(customers) };
   void payments.act({ kind: 'approve_saved_card_charge', amount: amount.replace(/,/g, ''), customerEmail });
+}
+
+/** A customer pays by a payment link, or only tries to. */
+function payByLink({ random, payments }: Scene): void {
+  const open = payments
+    .state()
+    .orders.filter(({ isSavedCardCharge, state }) => !isSavedCardCharge && /created|declined/.test(state));
+  const outcome = random.chance(0.8) ? 'approved' : 'declined';
+  if (open.length > 0)
+    void payments.act({ kind: 'pay_order', orderReference: random.pick(open).orderReference, outcome });
+}
+
+async function sendLink(scene: Scene): Promise<void> {
+  const { random, workspace, time } = scene;
+  const { agent, lead } = workspace.ids.users;
+  await typeAndSubmit(scene, random.pick([agent, lead]), `/pay link ${random.pick(amounts)}`);
+  await time.pass(random.pick([1_000, 10_000]));
+  payByLink(scene);
+}
+
+/** An agent or lead asks to charge a large amount; one of those who may approve, perhaps the same lead, tries to. */
+async function askApproval(scene: Scene): Promise<void> {
+  const { random, workspace } = scene;
+  const { agent, lead, onCall } = workspace.ids.users;
+  await charge(scene, random.pick([agent, lead]), '150000');
+  pressAll(scene, random.pick([lead, onCall]), words.approve);
+}
+
+/** The merchant gives a payment back. */
+function giveBack({ random, payments }: Scene): void {
+  const paid = payments.state().orders.filter(({ state }) => state === 'paid');
+  if (paid.length === 0) return;
+  const { orderReference } = random.pick(paid.slice(0, 4));
+  void payments.act({ kind: 'give_back', orderReference, sends: random.chance(0.8) });
+}
+
+async function mute(scene: Scene): Promise<void> {
+  const { random, workspace } = scene;
+  const { lead, onCall } = workspace.ids.users;
+  await typeAndSubmit(scene, random.pick([lead, onCall]), '/pay mute', random.pick(eventChannels(workspace)));
 }
 
 async function burst(scene: Scene): Promise<void> {
@@ -107,32 +156,22 @@ async function away(scene: Scene): Promise<void> {
   tell(`${which} is back`);
 }
 
-async function refuse(scene: Scene): Promise<void> {
-  const { random, weather, workspace, seen, tell } = scene;
-  if (weather.slackFaults === 0) return;
-  const { payAlerts, payDesk, general } = workspace.ids.channels;
-  const channel = random.pick([payAlerts, payDesk, general]);
-  workspace.setChannel(channel, { archived: true });
-  seen.refused.add(channel);
-  tell(`${channel} is archived`);
-  await amid(scene, random.pick([20_000, 6 * minuteMs, 40 * minuteMs, 26 * 60 * minuteMs]));
-  if (random.chance(0.7)) workspace.setChannel(channel, { archived: false });
-}
-
 /**
- * Removes the bot from a channel. It can still post there if its scopes allow; edits wait if Slack wants a member for
- * them.
+ * Archives a channel, or removes the bot from it: then it can still post there if its scopes allow, and edits wait if Slack
+ * wants a member for them.
  */
-async function leave(scene: Scene): Promise<void> {
+async function shut(scene: Scene): Promise<void> {
   const { random, weather, workspace, seen, tell } = scene;
   if (weather.slackFaults === 0) return;
-  const { payAlerts, payDesk, general } = workspace.ids.channels;
-  const channel = random.pick([payAlerts, payDesk, general]);
-  workspace.setChannel(channel, { botIsMember: false });
-  seen.left.add(channel);
-  tell(`the bot is taken out of ${channel}`);
+  const channel = random.pick(eventChannels(workspace));
+  const isArchived = random.chance(0.6);
+  const set = (isShut: boolean): void =>
+    workspace.setChannel(channel, isArchived ? { archived: isShut } : { botIsMember: !isShut });
+  set(true);
+  (isArchived ? seen.refused : seen.left).add(channel);
+  tell(isArchived ? `${channel} is archived` : `the bot is taken out of ${channel}`);
   await amid(scene, random.pick([20_000, 6 * minuteMs, 40 * minuteMs, 26 * 60 * minuteMs]));
-  if (random.chance(0.7)) workspace.setChannel(channel, { botIsMember: true });
+  if (random.chance(0.7)) set(false);
 }
 
 /** The possible actions, with their weights. */
@@ -143,13 +182,17 @@ const acts: readonly [weight: number, act: Act][] = [
   [28, person],
   [3, actAsCustomer],
   [3, lendCode],
+  [2, askApproval],
+  [2, sendLink],
+  [2, payByLink],
+  [2, giveBack],
+  [2, mute],
   [3, burst],
   [12, passTime],
   [8, crash],
   [3, freeze],
   [3, away],
-  [3, refuse],
-  [2, leave],
+  [5, shut],
 ];
 const weights = acts.reduce((sum, [weight]) => sum + weight, 0);
 
