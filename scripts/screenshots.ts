@@ -75,7 +75,7 @@ async function shootAlert(ada: PersonWindow): Promise<void> {
 async function shootCustomer(ada: PersonWindow): Promise<void> {
   await ada.charge({ card: '1127', amount: '9300' });
   await ada.press('Let the customer type it');
-  await ada.modalSays('We will never ask you to tell us the code.');
+  await ada.modalSays('Tell the code to nobody.');
   await shoot(ada, 'customer-link', { part: ada.modal });
   const opened = ada.page.context().waitForEvent('page');
   await ada.click(ada.page.getByRole('link', { name: 'Open the link, as the customer' }));

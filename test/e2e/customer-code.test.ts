@@ -22,7 +22,9 @@ async function makesLink(desk: Desk): Promise<string> {
   await desk.presses('agent', linkButton);
   const { shown } = await desk.modalSays('agent', 'Send this to the customer');
   const [link = ''] = /https:\/\/pay\.example\.com\/c\/[\w-]{22}(?= )/.exec(shown.text) ?? [];
-  expect(shown.text).toContain(`to Lagos Store, enter your bank’s code here: ${link} We will never ask`);
+  expect(shown.text).toContain(
+    `to Lagos Store, enter your bank’s code here: ${link} Tell the code to nobody.`,
+  );
   return link;
 }
 

@@ -70,7 +70,7 @@ const steps: Record<string, (newcomer: Newcomer, amount: string) => Promise<void
     await newcomer.review({ card: '1127', amount });
     await newcomer.press(`Charge NGN ${amount}`);
     await newcomer.press('Let the customer type it');
-    await newcomer.modalSays('We will never ask you to tell us the code.');
+    await newcomer.modalSays('Tell the code to nobody.');
     const code = await codeOnPhone(newcomer);
     const customer = await newcomer.opensCustomerPage();
     await customer.getByLabel('Code from your bank').fill(code);

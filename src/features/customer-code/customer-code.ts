@@ -24,7 +24,7 @@ export function createCustomerCode(account: Account, charges: PageCharges) {
       {
         state: '🔗 Send this to the customer',
         body: [
-          codeLines([`${ask} ${address} We will never ask you to tell us the code.`]),
+          codeLines([`${ask} ${address} Tell the code to nobody.`]),
           plain(...until, 'Copy it now: it’s shown once.'),
         ],
         foot: accountFoot(shownAccount),

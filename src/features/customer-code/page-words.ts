@@ -50,7 +50,7 @@ const english: PageWords = {
   send: 'Approve',
   resend: 'Resend the code',
   notMine: 'I did not ask for this',
-  safety: 'Only enter this code here. We never ask for it by phone or chat.',
+  safety: 'Enter this code only here. Tell it to nobody.',
   mayBePaid: 'You may have paid this already. Ask the merchant before you approve.',
   wrong: 'That code was wrong. Check it and try once more.',
   notACode: 'A code has 4 to 10 letters or digits.',
