@@ -1,7 +1,7 @@
 import KeyvRedis from '@keyv/redis';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { growingDelayMs } from '../deadline.ts';
-import { errorCode } from '../domain/failure.ts';
+import { errorCode, StoreUnavailable } from '../domain/failure.ts';
 import { parseRedisAddress, redisAddressForms, type RedisAddress } from './redis-address.ts';
 import type { Log } from '../log.ts';
 import type { Inspectable } from './check-redis.ts';
@@ -160,7 +160,8 @@ export function connectRedis(options: RedisOptions): RedisConnection {
       }
       // Without a connection the client's own error doesn't give the reason.
       const failure = current.isReady ? undefined : outages.failure();
-      throw failure === undefined ? error : new Error(failure, { cause: error });
+      if (failure === undefined) throw error;
+      throw new StoreUnavailable('Redis did not carry out the call.', new Error(failure, { cause: error }));
     }
   }
 

@@ -3,6 +3,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { setTimeout as rest } from 'node:timers/promises';
 import { describe, expect, it, type TestContext } from 'vitest';
 import type { Log } from '../../src/log.ts';
+import { checkRedis } from '../../src/store/check-redis.ts';
 import { connectRedis, type RedisConnection } from '../../src/store/redis-client.ts';
 import { openRedisStore } from '../../src/store/redis-store.ts';
 import { StoreUnavailable } from '../../src/domain/failure.ts';
@@ -109,6 +110,14 @@ describe.skipIf(missing).concurrent('connectRedis to a Redis', () => {
       { level: 'error', text: expect.stringContaining(word) },
     ]);
     expect(JSON.stringify(lines)).not.toContain('hunter22');
+  });
+
+  it('is not said to hide its settings if its database is not there', async (test) => {
+    const server = await redisOf(test);
+    const { connection } = open(test, `${server.url}/99`);
+    await connection.tried;
+    await expect(checkRedis(connection.commands)).rejects.toThrow(StoreUnavailable);
+    expect(connection.failure()).toContain('DB index is out of range');
   });
 
   it('replaces a connection that has gone silent, also under steady calls', async (test) => {
