@@ -11,11 +11,16 @@ const askedToRenew = { type: 'disconnect', reason: 'refresh_requested' };
 function createClients() {
   const slack = { counts: 2, allows: 10, starts: 0, saysGoodBye: true, renewsAtOnce: 0 };
   const requestIds: (string | undefined)[] = [];
-  const sockets: { isActive: boolean; says: (said: object) => void }[] = [];
+  const sockets: {
+    isActive: boolean;
+    says: (said: object) => void;
+    emit: (event: 'slack_event' | 'outgoing_message', envelope: object) => void;
+  }[] = [];
   function createClient(): Client {
     const client = new EventEmitter();
     const says = (said: object): boolean => client.emit('ws_message', JSON.stringify(said), false);
-    const socket = { isActive: false, says };
+    const emit = (event: string, envelope: object): boolean => client.emit(event, envelope);
+    const socket = { isActive: false, says, emit };
     const disconnect = vi.fn<() => Promise<void>>(async () => {
       // A second call never waits for the other side.
       if (socket.isActive && !slack.saysGoodBye) {
@@ -96,6 +101,8 @@ it('keeps a connection that Slack asks to renew for half a minute, beside the ne
   const { slack, open, connection, pass, stopping } = connects();
   await vi.waitFor(() => expect(open()).toHaveLength(2));
   const [old] = open();
+  // The one that leaves is still counted.
+  slack.counts = 3;
   old?.says(askedToRenew);
   await vi.waitFor(() => expect(open()).toHaveLength(3));
   expect(open()).toContain(old);
@@ -108,6 +115,29 @@ it('keeps a connection that Slack asks to renew for half a minute, beside the ne
   stopping.abort();
   await connection.stop();
   expect(open()).toEqual([]);
+});
+
+it('closes a connection to renew only once its requests are answered', async () => {
+  const { open, connection, pass, stopping } = connects();
+  await vi.waitFor(() => expect(open()).toHaveLength(2));
+  const [old] = open();
+  old?.emit('slack_event', { envelope_id: 'E1' });
+  old?.says(askedToRenew);
+  await vi.waitFor(() => expect(open()).toHaveLength(3));
+  const passes = async (): Promise<void> => {
+    for (let turn = 0; turn < 5; turn += 1) {
+      pass(30_000);
+      pass(50);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  await passes();
+  expect(open()).toContain(old);
+  old?.emit('outgoing_message', { envelope_id: 'E1' });
+  await passes();
+  expect(open()).not.toContain(old);
+  stopping.abort();
+  await connection.stop();
 });
 
 it('does so too if Slack asks to renew together with its hello', async () => {
