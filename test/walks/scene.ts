@@ -169,6 +169,7 @@ export async function openScene(seed: number, weather: Weather, breakage: Breaka
     PAYMENTS_TIMEOUT_SECONDS: '8',
     SLACK_TIMEOUT_SECONDS: '10',
     WORK_LEASE_SECONDS: '45',
+    LINK_FOLLOW_HOURS: '1',
     DIGEST_THRESHOLD: String(weather.threshold),
     PUBLIC_URL: publicUrl,
     MERCHANT_NAME: 'Lagos Store',
