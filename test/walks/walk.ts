@@ -36,11 +36,13 @@ function pay({ random, payments }: Scene): void {
   void payments.act({ kind: 'approve_saved_card_charge', amount: amount.replace(/,/g, ''), customerEmail });
 }
 
-/** A customer pays by a payment link, or only tries to. */
-function payByLink({ random, payments }: Scene): void {
-  const open = payments
-    .state()
-    .orders.filter(({ isSavedCardCharge, state }) => !isSavedCardCharge && /created|declined/.test(state));
+/** A customer pays by a payment link that somebody has read, or by the merchant's own; or only tries to. */
+function payByLink({ random, payments, seen }: Scene): void {
+  const open = payments.state().orders.filter(({ isSavedCardCharge, state, orderReference, orderId }) => {
+    const isKnown =
+      orderReference.startsWith('ORDER') || seen.toSlack.some(({ body }) => body.includes(orderId));
+    return !isSavedCardCharge && isKnown && /created|declined/.test(state);
+  });
   const outcome = random.chance(0.8) ? 'approved' : 'declined';
   if (open.length > 0)
     void payments.act({ kind: 'pay_order', orderReference: random.pick(open).orderReference, outcome });
