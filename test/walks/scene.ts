@@ -88,6 +88,8 @@ export type Seen = {
   sent: Map<string, number>;
   /** For how long Slack was away in total. */
   slackAwayMs: number;
+  /** When somebody first asked for a mute. */
+  mutedAtMs: number;
   /** Channels that were archived for a while. */
   refused: Set<string>;
   /** Channels without the bot for a while. */
@@ -201,6 +203,7 @@ export async function openScene(seed: number, weather: Weather, breakage: Breaka
       acknowledged: new Map(),
       sent: new Map(),
       slackAwayMs: 0,
+      mutedAtMs: Infinity,
       refused: new Set(),
       left: new Set(),
       slowHistory: new Set(),

@@ -73,8 +73,9 @@ function giveBack({ random, payments }: Scene): void {
 }
 
 async function mute(scene: Scene): Promise<void> {
-  const { random, workspace } = scene;
+  const { random, workspace, seen, time } = scene;
   const { lead, onCall } = workspace.ids.users;
+  seen.mutedAtMs = Math.min(seen.mutedAtMs, time.nowMs);
   await typeAndSubmit(scene, random.pick([lead, onCall]), '/pay mute', random.pick(eventChannels(workspace)));
 }
 
