@@ -69,19 +69,18 @@ export async function createCheckoutOrder(
 }
 
 /**
- * An order's `data` has `success` where a charge's has `status`. Any code but "00" says that no order was made, unless they
- * contradict it.
+ * An order's `data` has `success` where a charge's has `status`. Any code but "00" says that no order was made, unless
+ * `data` contradicts it.
  */
 function judgeOrder(reply: Reply): CheckoutOrderAnswer | undefined {
   const { isOk, code, data, status, message, description } = reply;
   const success = readBoolean(data?.['success']);
   const taken = referenceTaken(reply);
   if (taken) return taken;
-  if (isOk && code !== undefined && code !== '00' && (success ?? status) !== true) {
-    return rejectedFor(message ?? description);
-  }
-  const orderId = looseText.parse(data?.['orderReference']);
   const checkoutLink = webAddress(looseText.parse(data?.['checkoutLink']));
+  const isMade = (success ?? status) === true || checkoutLink !== undefined;
+  if (isOk && code !== undefined && code !== '00' && !isMade) return rejectedFor(message ?? description);
+  const orderId = looseText.parse(data?.['orderReference']);
   if (!isOk || code !== '00' || success !== true) return undefined;
   if (orderId === undefined || checkoutLink === undefined) return undefined;
   return { kind: 'created', orderId, checkoutLink };

@@ -81,6 +81,7 @@ describe('createCheckoutOrder', () => {
     ['a link that is no web address', envelope('00', { ...created, checkoutLink: 'javascript:alert(1)' })],
     ['no order id', envelope('00', { ...created, orderReference: null })],
     ['another code', envelope('99', created)],
+    ['another code and a link alone', envelope('99', { ...created, success: undefined })],
     ['code "400" and created', envelope('400', created)],
     ['no code, only a good description', { description: 'Success', status: true, data: created }],
     ['no data', envelope('00', null)],
