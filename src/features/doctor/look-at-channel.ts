@@ -50,10 +50,9 @@ function judge(channel: string, found: Conversation = {}, scopes?: readonly stri
   if (found.is_archived) return unreachable('is_archived', channel);
   const isOutside = found.is_member === false;
   if (isOutside && isLacking('chat:write.public', scopes)) return unreachable('not_in_channel', channel);
-  if (found.is_ext_shared)
-    return { kind: 'shared', fix: 'Set another channel in payops.yml, unless they may.' };
-  return isOutside
-    ? { kind: 'outside', fix: `Invite the bot: /invite @pay in ${channel}.` }
+  if (isOutside) return { kind: 'outside', fix: `Invite the bot: /invite @pay in ${channel}.` };
+  return found.is_ext_shared
+    ? { kind: 'shared', fix: 'Set another channel in payops.yml, unless they may.' }
     : { kind: 'reachable' };
 }
 

@@ -147,6 +147,7 @@ function settle(world: World, order: Order, behaviour: CardBehaviour): Answer {
       declinePayment(world, order, behaviour.reason);
       break;
     case 'undecided':
+      world.changed();
       break;
   }
   const message = order.reason ?? '';
