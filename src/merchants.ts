@@ -42,7 +42,7 @@ import { chargeKey, chargeKind } from './features/charge/charge-record.ts';
 import { chargeFinder } from './features/charge/found-charge.ts';
 import { createFind } from './features/find/find.ts';
 import { linkKind, storedLink } from './features/links/link-case.ts';
-import { linkFinder } from './features/links/found-link.ts';
+import { linkReader } from './features/links/found-link.ts';
 import { type Charges, createCharges } from './features/charge/charge.ts';
 import { createCustomerCode } from './features/customer-code/customer-code.ts';
 import { createDayFiles, type DayFile } from './features/day/day-file.ts';
@@ -400,7 +400,7 @@ export function findersOf(account: Pick<Account, 'store' | 'sealer'>): Finder[] 
     const keys = [chargeKey(reference.value), storedLink.prefix + reference.value];
     return (await Promise.all(keys.map((key) => store.read(key)))).some((entry) => entry !== undefined);
   }
-  return [chargeFinder(account), linkFinder(account), cardFinder(account), ...eventFinders(account, isOwn)];
+  return [chargeFinder(account), linkReader(account), cardFinder(account), ...eventFinders(account, isOwn)];
 }
 
 /**

@@ -206,7 +206,7 @@ function addAccounts(
   now: () => number,
 ): void {
   /** A gauge with one reading of each account. */
-  const ofEach = (
+  const addForEach = (
     name: string,
     help: string,
     read: (watched: WatchedAccount) => Promise<readonly Sample[]>,
@@ -223,34 +223,34 @@ function addAccounts(
     (await openCharges())
       .filter(({ intent }) => (intent.state.kind === 'otp') === waitsForCode)
       .map(({ intent }) => intent.submittedAt);
-  ofEach(
+  addForEach(
     'payops_charges_in_doubt',
     'Charges whose outcome is not known yet, those under way included; without those that wait for a code.',
     async (watched) => [{ value: (await submitted(watched, false)).length }],
   );
-  ofEach(
+  addForEach(
     'payops_charges_in_doubt_oldest_seconds',
     'How long ago the oldest of them was submitted; 0: there is none.',
     async (watched) => [{ value: ageSeconds(Math.min(...(await submitted(watched, false)))) }],
   );
-  ofEach('payops_charge_codes_open', 'Charges that wait for a code.', async (watched) => [
+  addForEach('payops_charge_codes_open', 'Charges that wait for a code.', async (watched) => [
     { value: (await submitted(watched, true)).length },
   ]);
   const ofSeverities = async ({ openAlerts }: WatchedAccount, read: (alerts: OpenAlerts) => number) =>
     (await openAlerts()).map((alerts) => ({ value: read(alerts), labels: { severity: alerts.severity } }));
-  ofEach(
+  addForEach(
     'payops_alerts_open',
     'Alerts that nobody has acknowledged, by the severity of their rule; a storm counts as one. 100 stands for that many or more.',
     (watched) => ofSeverities(watched, ({ count }) => count),
     ['severity'],
   );
-  ofEach(
+  addForEach(
     'payops_alerts_open_oldest_seconds',
     'How long ago the oldest of them came; 0: there is none.',
     (watched) => ofSeverities(watched, ({ oldestAtMs }) => ageSeconds(oldestAtMs)),
     ['severity'],
   );
-  ofEach(
+  addForEach(
     'payops_undelivered_messages',
     'Messages that Slack refused for too long, kept until somebody has them delivered again.',
     async ({ undelivered }) => [{ value: await undelivered() }],
@@ -259,15 +259,17 @@ function addAccounts(
     const forwards = await watched.forwards?.();
     return forwards ? [{ value: read(forwards) }] : [];
   };
-  ofEach(
+  addForEach(
     'payops_forwards_waiting',
     'Events that wait for your own backend. 1,000 stands for that many or more.',
     (watched) => ofForwards(watched, ({ waiting }) => waiting),
   );
-  ofEach('payops_forwards_oldest_seconds', 'How long the oldest of them waits; 0: none does.', (watched) =>
-    ofForwards(watched, ({ oldestAtMs = Infinity }) => ageSeconds(oldestAtMs)),
+  addForEach(
+    'payops_forwards_oldest_seconds',
+    'How long the oldest of them waits; 0: none does.',
+    (watched) => ofForwards(watched, ({ oldestAtMs = Infinity }) => ageSeconds(oldestAtMs)),
   );
-  ofEach(
+  addForEach(
     'payops_forwards_left',
     'Events that your backend did not take, kept until somebody has them sent once more.',
     (watched) => ofForwards(watched, ({ abandoned }) => abandoned),

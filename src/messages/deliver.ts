@@ -29,7 +29,7 @@ import {
 import type { PostAttempt } from '../slack/kit/note.ts';
 import { dayMs } from '../domain/span.ts';
 
-const longestAccount = 40;
+const mostAccountLetters = 40;
 
 /** How long a refused channel or person is retried: a day, so that somebody has time to fix it. */
 const giveUpMs = dayMs;
@@ -106,10 +106,10 @@ function withAccount(
   message: SlackMessage,
 ): SlackMessage {
   if (name === undefined) return message;
-  return { ...message, text: `${mrkdwnText(shownAccount.account, longestAccount)}: ${message.text}` };
+  return { ...message, text: `${mrkdwnText(shownAccount.account, mostAccountLetters)}: ${message.text}` };
 }
 
-/** Keys of the message in whose thread to post, and of the earlier replies to wait for, nearest first. */
+/** Keys of the thread's first message, and of the earlier replies to wait for, latest first. */
 type Below = { key: string; after?: readonly string[] };
 
 type Shown = {
@@ -145,7 +145,7 @@ export type FeatureMessages = Readonly<Record<string, Render<never>>>;
 
 /** A message and both ways of sending it. Neither throws for Slack or the network. */
 type Composed = {
-  /** Equal for messages that look the same. */
+  /** See `messageDigest`. */
   digest: string;
   post: (channel: string, threadTs?: string) => Promise<PostOutcome>;
   edit: (channel: string, ts: string) => Promise<PostOutcome>;
@@ -202,7 +202,7 @@ async function deliverEntry(outbox: Delivering, entry: Entry): Promise<void> {
 /** Ends the work without sending anything. Forgets a refusal, but a dead letter stays one. */
 async function settle(outbox: Outbox, work: Work): Promise<void> {
   const { refused } = work.record;
-  await finish(outbox, work, { ...arrived, refused: refused?.givenUp && refused }, 0);
+  await finish(outbox, work, { ...cleared, refused: refused?.givenUp && refused }, 0);
 }
 
 /** Retries later. The lane goes on, because the message that this one waits for may be behind it. */
@@ -238,7 +238,7 @@ async function askHistory(outbox: Delivering, work: Work): Promise<'absent' | 'u
   switch (answer.kind) {
     case 'found': {
       const posted = { channel, ts: answer.ts };
-      await reschedule(outbox, work, { ...arrived, posted }, { delayMs: paceMs, pauseMs: paceMs });
+      await reschedule(outbox, work, { ...cleared, posted }, { delayMs: paceMs, pauseMs: paceMs });
       return 'rescheduled';
     }
     case 'absent':
@@ -258,8 +258,8 @@ async function askHistory(outbox: Delivering, work: Work): Promise<'absent' | 'u
   }
 }
 
-/** The change for a message that is in its channel. */
-const arrived = { doubt: undefined, refused: undefined, misses: 0 } as const;
+/** Clears what only an unfinished message has. */
+const cleared = { doubt: undefined, refused: undefined, misses: 0 } as const;
 
 /** How long a reply waits for its thread's first message to be stored; then it goes into the channel. */
 const parentPatienceMs = 600_000;
@@ -272,8 +272,8 @@ type Place = { channel: string; threadTs?: string };
 
 /**
  * Where to post: in the channel, or in a thread once its first message and the earlier replies are posted. Each reply
- * has its own back-off, so the lane alone doesn't keep their order; a reply that was never stored ends the wait. `later` and
- * `soon`: retry, with a long or a short back-off. `never`: the thread's first message is not posted at all.
+ * has its own back-off, so the lane alone doesn't keep their order; replies before one that was never stored don't
+ * count. `later` and `soon`: retry, with a long or a short back-off. `never`: the thread's first message is not posted.
  */
 async function findPlace(
   { store, now }: Outbox,
@@ -353,7 +353,7 @@ type Sent = {
   shown: string;
   /** The change that restores the record if the message certainly didn't arrive. */
   ifNotSent: Change;
-  /** See `Rendered`. */
+  /** See `Shown`. */
   ifRefused?: 'leave' | undefined;
 };
 
@@ -375,7 +375,7 @@ async function conclude(outbox: Delivering, work: Work, sent: Sent): Promise<voi
       log('info', kind === 'edit' ? 'edited' : 'posted', about);
       if (record.refused) await forgetRefusedNow(outbox.store, record.refused.channel);
       await finish(outbox, work, {
-        ...arrived,
+        ...cleared,
         ...(kind === 'edit' && { reposted: undefined }),
         ...(outcome.unthreaded && { unthreaded: true }),
         posted: { channel: outcome.channel, ts: outcome.ts },

@@ -19,7 +19,7 @@ export type Delivery = ReturnType<typeof createDelivery>;
 
 export type Doubt = NonNullable<MessageRecord['doubt']>;
 
-/** Equal only for messages that are equal to the letter. */
+/** A hash of the message's JSON. */
 export function messageDigest(message: SlackMessage): string {
   return hash('sha256', JSON.stringify(message), 'base64url').slice(0, 22);
 }
@@ -141,7 +141,7 @@ const notForThisToken = new Set([
   'unknown_method',
 ]);
 
-/** True if Slack won't let the bot read this history, but lets it work: a retry would only block the lane. */
+/** True if the bot works, but Slack won't let it read this history: a retry would only block the lane. */
 function isUnreadable(problem: SlackProblem, channel: string): boolean {
   if (problem.kind !== 'refused' || problem.slackError === 'invalid_cursor') return false;
   return notForThisToken.has(problem.slackError) || refusalAbout(problem.slackError, channel) !== 'bot';

@@ -80,7 +80,7 @@ const messageRecord = z.object({
   misses: z.int(),
   /** Where it was posted, in the channel that Slack names. */
   posted: z.object({ channel: z.string(), ts: z.string() }).optional(),
-  /** Digest of the message in Slack. While in doubt: of the post that may have arrived; absent if several may have. */
+  /** `messageDigest` of the message in Slack. While in doubt: of the post that may have arrived; absent if several may have. */
   shown: z.string().optional(),
   /** The message it was posted in place of. */
   replaced: z.object({ channel: z.string(), ts: z.string() }).optional(),
@@ -108,7 +108,7 @@ const messageRecord = z.object({
   keptBy: z.array(z.string()).optional(),
   /** The storm whose digest counts it, and since when: no message of its own. */
   digest: z.object({ storm: z.string(), atMs: z.number() }).optional(),
-  /** Its lists for `/pay find`; their names hold keyed hashes. It leaves them once its details are erased. */
+  /** Lists where `/pay find` finds the event, named by keyed hashes. Left once the details are erased. */
   foundBy: z.array(z.string()).optional(),
   /** The list by which its channel's storms are detected. It leaves that list once a digest counts it. */
   arrivals: z.string().optional(),
@@ -137,7 +137,7 @@ export function isAlert({ fingerprint }: MessageRecord): boolean {
   return fingerprint !== undefined;
 }
 
-/** A prefix, because event keys end with outside text, the merchant's reference; no event key begins with `copy/`. */
+/** No suffix: an event's key ends with the merchant's reference, which could imitate it. None begins with `copy/`. */
 const copyPrefix = messageKey('alert', 'copy/');
 
 /** Key of an event's record, which is its dedupe memory; with `furtherChannel`, of its copy for that channel. */
@@ -249,7 +249,7 @@ export function rememberedFor(settings: {
   return detailsMs === 0 ? { rememberMs } : { rememberMs, detailsMs };
 }
 
-/** Any field except the requested version and the end of the last lease. */
+/** Any field except `wanted` and `turns`. */
 export type Change = Partial<Omit<MessageRecord, 'wanted' | 'turns'>>;
 
 /** Slack's limit: about one message a second in a channel. */
@@ -257,7 +257,7 @@ export const paceMs = 1_000;
 /** The longest back-off, so that a repaired channel gets its messages within an hour. */
 export const longestRetryMs = hourMs;
 
-/** Slack allows about fifty edits a minute; this leaves most of them to messages that people wait for. */
+/** The pace of edits that erase details: most of Slack's fifty a minute are left to messages that people wait for. */
 const detailsPaceMs = 3_000;
 
 /**

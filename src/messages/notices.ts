@@ -6,7 +6,7 @@ import { type PostAttempt, noteMessage, forPosting } from '../slack/kit/note.ts'
 
 /**
  * A notice to operators: short, rare, once per name. No secret and no customer data: many people may read the channel.
- * `lines`: what it means, and what to do. `about` may be outside text.
+ * `state`: its headline. `lines`: what it means, and what to do. `about` may be outside text.
  */
 export type Notice = {
   state: string;

@@ -24,7 +24,7 @@ import {
 import { tellOperators, tellStuck } from './messages.ts';
 import { dayMs, hourMs } from '../domain/span.ts';
 
-/** What writing a message's outcome needs: its record, the notices to the operators, and the log. */
+/** What storing a message's outcome needs: the store, the notices to the operators, and the log. */
 export type Outbox = Remembering & {
   store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
   sealer: Sealer;
@@ -105,7 +105,7 @@ async function waitOrGiveUp(outbox: Outbox, work: Work, refusal: Refusal): Promi
   const { refused, receivedAtMs, isNeverGivenUp } = work.record;
   const nowMs = outbox.now();
   const isKnown = refused?.channel === channel;
-  // On this message's first refusal: the channel has been refused since its oldest dead letter was.
+  // On this message's first refusal, the channel's oldest dead letter tells when the refusal began.
   const sinceMs = isKnown ? refused.sinceMs : ((await refusedSince(outbox.store, channel)) ?? nowMs);
   await notifyOfRefusal(outbox, refusal, sinceMs);
   const leftMs = Math.max(sinceMs, receivedAtMs) + outbox.giveUpMs - nowMs;
@@ -121,7 +121,7 @@ async function waitOrGiveUp(outbox: Outbox, work: Work, refusal: Refusal): Promi
     ? Math.min(backOffMs, longestRetryMs)
     : Math.min(backOffMs, longestRefusedMs, Math.max(paceMs, leftMs));
   // Hold the lane, with this message first: Slack would refuse the next ones, too. But a dead letter that is now refused
-  // for another channel leaves its lists, which a hold can't change.
+  // in another channel must leave its lists, which a hold can't change.
   const isHeld = about !== 'unclear' && !isLaneFree && !refused?.givenUp;
   const wait: WriteOptions = isHeld ? { holdMs: waitMs } : { delayMs: waitMs, pauseMs: paceMs };
   const nextTryAtMs = nowMs + waitMs;
@@ -222,7 +222,7 @@ export async function readUndelivered(store: Pick<Store, 'list'>): Promise<reado
 }
 
 /**
- * Makes the dead letters of one channel or of all due again, oldest first; returns how many of each channel. Concurrent
+ * Makes one channel's dead letters, or all, due again, oldest first; returns how many of each channel. Concurrent
  * calls revive a letter only once. A letter that is being delivered stays untouched.
  */
 export async function redrive(

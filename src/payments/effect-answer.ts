@@ -138,8 +138,8 @@ export function rejectedFor(message: string | undefined): Rejected {
 }
 
 /**
- * The rejection by code "400", unless `made` contradicts it. Only a charge's rejection is shown with its data, so `made`
- * may be missing.
+ * The rejection by code "400", unless `made` contradicts it. `made` may be missing: only a charge's rejection is shown
+ * with its data.
  *
  * Spec: Errors (code values).
  */

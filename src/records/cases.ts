@@ -25,7 +25,7 @@ export type CaseRules<State, Event> = {
   auditEntries: (step: CaseStep<State, Event>) => readonly AuditEntry[];
 };
 
-/** One step of a case; the first one has no `event` and no `before`. `turn` numbers the steps. */
+/** One step of a case; the first one has no `event` and no `before`. `turn` counts the steps that need messages. */
 export type CaseStep<State, Event> = {
   before?: State;
   event?: Event;
@@ -47,7 +47,7 @@ type CaseEffects<State, Event> = {
 
 /**
  * A case as it is stored. `told`: the last turn whose messages were stored. `unwritten`: entries that the audit still
- * lacks. `atMs`: when the case was written; with `dueAtMs` it keeps the case on time if the clock is put back.
+ * lacks. `atMs`: when the case was written. `dueAtMs`: when it is due. Both are used if the clock is put back.
  */
 export type StoredCase<State> = {
   state: State;
@@ -94,10 +94,10 @@ export type Cases<State, Event> = {
 };
 
 /**
- * A worker's options. `fromMs`: the step's time is this or later, even if the clock was put back. `taken`: the entry that
- * the worker took, to save a read.
+ * A worker's options. `leastMs`: the step's time is this or later, even if the clock was put back. `taken`: the entry that
+ * the worker took, which spares a read.
  */
-type WorkOptions = { fromMs?: number; taken?: Taken };
+type WorkOptions = { leastMs?: number; taken?: Taken };
 
 /** How long a caller has to settle a changed case; after that a worker does. */
 const settledWithinMs = 2_000;
@@ -157,11 +157,11 @@ export function createCases<State, Event>(
   }
 
   /** A case's time never runs backwards. */
-  function timeOf(stored: Pick<Stored, 'atMs'> | undefined, fromMs = 0): number {
-    return Math.max(now(), fromMs, stored?.atMs ?? 0);
+  function timeOf(stored: Pick<Stored, 'atMs'> | undefined, leastMs = 0): number {
+    return Math.max(now(), leastMs, stored?.atMs ?? 0);
   }
 
-  function writeChange<Result>(
+  function changeTo<Result>(
     stored: Stored,
     schedule: Schedule,
     atMs: number,
@@ -176,23 +176,23 @@ export function createCases<State, Event>(
     id: string,
     event: Event,
     delayMs: number,
-    { fromMs = 0, taken }: WorkOptions = {},
+    { leastMs = 0, taken }: WorkOptions = {},
   ): Promise<Applied<State> | undefined> {
     function decide(stored: Stored | undefined): RecordChange<Stored, Applied<State> | undefined> {
-      const atMs = timeOf(stored, fromMs);
+      const atMs = timeOf(stored, leastMs);
       const after = stored && rules.step(stored.state, event, atMs);
       if (!after) return { kind: 'keep', result: stored && { ...stored, isMoved: false } };
       const { state: before } = stored;
       if (rules.needsMessage?.(before, after) === false) {
         const value = { ...stored, state: after };
-        // The messages of an earlier turn are not stored yet, so keep the delay after which a worker stores them.
+        // The messages of an earlier turn are not stored yet: a worker stores them after `delayMs` from now.
         return stored.told < stored.turn
-          ? writeChange(value, { delayMs }, atMs, asMoved)
+          ? changeTo(value, { delayMs }, atMs, asMoved)
           : settledChange(value, atMs, asMoved, taken ? continuedWithinMs : 0);
       }
       const turn = stored.turn + 1;
       const unwritten = unwrittenAfter(stored, { before, event, after, turn, atMs });
-      return writeChange({ ...stored, state: after, turn, unwritten }, { delayMs }, atMs, asMoved);
+      return changeTo({ ...stored, state: after, turn, unwritten }, { delayMs }, atMs, asMoved);
     }
     return records.change(id, decide, taken);
   }
@@ -209,37 +209,37 @@ export function createCases<State, Event>(
   }
 
   /**
-   * The change to a case whose messages and audit entries are all stored. `atOnceMs`
-   * replaces a delay of zero: the caller continues the case itself, and no other worker may take it meanwhile.
+   * The change to a case whose messages and audit entries are all stored. `continuedMs` replaces a delay of zero if the
+   * caller continues the case itself: no worker may take it meanwhile.
    */
   function settledChange<Result>(
     stored: Stored,
     atMs: number,
     resultOf: (stored: Stored) => Result,
-    atOnceMs = 0,
+    continuedMs = 0,
   ) {
     const isOver = !('delayMs' in scheduleOf(stored, atMs));
     const value = rules.shortened ? { ...stored, state: rules.shortened(stored.state, isOver) } : stored;
     const schedule = scheduleOf(value, atMs);
     const isAtOnce = 'delayMs' in schedule && schedule.delayMs === 0;
-    return writeChange(value, isAtOnce ? { delayMs: atOnceMs } : schedule, atMs, resultOf);
+    return changeTo(value, isAtOnce ? { delayMs: continuedMs } : schedule, atMs, resultOf);
   }
 
   async function settle(
     id: string,
     stored: Stored,
-    { isTold, fromMs = 0, taken }: WorkOptions & { isTold?: 'told' | undefined } = {},
+    { isTold, leastMs = 0, taken }: WorkOptions & { isTold?: 'told' | undefined } = {},
   ): Promise<State> {
     if (stored.told < stored.turn && !isTold) await effects.tell(stored.state);
     await writeAudit(stored.unwritten);
     function decide(current: Stored | undefined): RecordChange<Stored, Stored> {
       // Another event has changed the case meanwhile; that event's caller settles it.
       if (current?.turn !== stored.turn) return { kind: 'keep', result: current ?? stored };
-      const atMs = timeOf(current, fromMs);
+      const atMs = timeOf(current, leastMs);
       return settledChange({ ...current, told: current.turn, unwritten: [] }, atMs, (after) => after);
     }
     const settled = await records.change(id, decide, taken);
-    if (rules.dueInMs(settled.state, timeOf(settled, fromMs)) === 0) wake();
+    if (rules.dueInMs(settled.state, timeOf(settled, leastMs)) === 0) wake();
     return settled.state;
   }
 
@@ -261,7 +261,7 @@ export function createCases<State, Event>(
           unwritten: unwrittenAfter(before, first),
         };
         const schedule = untold ? { delayMs: settledWithinMs } : scheduleOf(stored, atMs);
-        return writeChange(stored, schedule, atMs, (begun) => ({ kind: 'begun', stored: begun }));
+        return changeTo(stored, schedule, atMs, (begun) => ({ kind: 'begun', stored: begun }));
       }),
     create(id, state) {
       const stored = { state, turn: 1, told: 1, unwritten: [] };
@@ -280,20 +280,20 @@ export function createCases<State, Event>(
       const taken: Taken = { entry };
       let stored = records.open(entry);
       for (;;) {
-        // By the store's clock the case is due. If this machine's clock was put back, take the due time as now.
-        const fromMs = now() < (stored.atMs ?? 0) ? timeOf(stored, stored.dueAtMs) : now();
+        // By the store's clock the case is due. If this machine's clock was put back, use the due time instead.
+        const leastMs = now() < (stored.atMs ?? 0) ? timeOf(stored, stored.dueAtMs) : now();
         // `due` before `tell`, so that people don't get two messages when the state changes at once.
-        const done = await effects.due(stored.state, fromMs);
-        if (!done) return await settle(id, stored, { fromMs, taken });
+        const done = await effects.due(stored.state, leastMs);
+        if (!done) return await settle(id, stored, { leastMs, taken });
         const { event, isOnce } = done;
         const apply = (): Promise<Applied<State> | undefined> =>
-          move(id, event, settledWithinMs, { fromMs, taken });
+          move(id, event, settledWithinMs, { leastMs, taken });
         const moved = await (isOnce ? untilStored(account, apply) : apply());
         if (!moved?.isMoved || moved.told < moved.turn || moved.unwritten.length > 0) {
-          return await settle(id, moved ?? stored, { fromMs, taken });
+          return await settle(id, moved ?? stored, { leastMs, taken });
         }
         // The step needed no message, so the case is stored with its next due time. Continue if that is now.
-        if (rules.dueInMs(moved.state, timeOf(moved, fromMs)) !== 0) return moved.state;
+        if (rules.dueInMs(moved.state, timeOf(moved, leastMs)) !== 0) return moved.state;
         stored = moved;
       }
     },

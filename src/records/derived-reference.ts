@@ -6,7 +6,7 @@ import { chargeReference, chargeReferencePrefix, type OrderReference } from '../
  * and after every crash.
  */
 export function derivedReference(text: string): OrderReference {
-  return chargeReference(text, (hashed) => hash('sha256', hashed, 'buffer'));
+  return chargeReference(text, (input) => hash('sha256', input, 'buffer'));
 }
 
 /**

@@ -25,8 +25,8 @@ export function normalEmail(email: string): string {
 }
 
 /**
- * The lists under which `/pay find` will find a record. Their names contain a keyed hash, never the address. Empty without
- * an e-mail, or a card with an amount. If the hash's key is lost, logs that and returns none: the record must be stored
+ * The lists under which `/pay find` will find a record. Their names contain a keyed hash, never the address. Empty if
+ * there is neither an e-mail nor a card with an amount. If the hash's key is lost, logs that and returns none: the record must be stored
  * all the same. Throws StoreUnavailable.
  */
 export async function searchLists(

@@ -3,7 +3,7 @@ import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import { dayMs } from '../domain/span.ts';
 
-/** The last occurrence of something: when (UTC ms), and what the doctor says about it. Contains nothing secret. */
+/** The last occurrence of something: when (UTC ms), and the words for `/pay doctor`. Contains nothing secret. */
 export type LastSeen = z.infer<typeof seen>;
 
 const seen = z.object({ atMs: z.number(), why: z.string() });

@@ -24,7 +24,7 @@ export function unreadableFix(error: unknown): string {
 
 /**
  * Each record that was put aside has a marker with this prefix; the record itself stays in its own lists. The marker's key
- * has the record's number of attempts: a record that was taken again since is no longer put aside.
+ * has the record's number of attempts. If they differ now, the record was taken again, and is no longer put aside.
  */
 const asidePrefix = 'aside:';
 export const asideList = 'aside';
@@ -66,7 +66,7 @@ export function createPutAside(options: {
   }
 
   async function handleFailure(entry: Entry, error: unknown): Promise<void> {
-    if (!(error instanceof NewerRelease) && isOutside(error)) throw error;
+    if (!(error instanceof NewerRelease) && isOutage(error)) throw error;
     const held = await stillTaken(entry);
     if (!held) return;
     // This record is readable, but the work on it needed a record of a newer release.
@@ -88,7 +88,7 @@ export function createPutAside(options: {
   async function stillTaken(entry: Entry): Promise<Entry | undefined> {
     const found = await store.read(entry.key);
     if (found?.version === entry.version) return found;
-    // The record was changed, but no other worker took it.
+    // The record was changed, but no other worker took it: renew the lease.
     return found?.attempts === entry.attempts
       ? await store.write(found, found.value, { holdMs: firstRetryMs })
       : undefined;
@@ -139,7 +139,7 @@ export function createPutAside(options: {
             try {
               return await prepare.run(entry);
             } catch (error) {
-              if (isOutside(error)) throw error;
+              if (isOutage(error)) throw error;
               // Leave the error to `work`, which fails in the same way when it is the record's turn.
               return entry;
             }
@@ -176,10 +176,10 @@ function rejectUnknown(): Promise<void> {
 }
 
 /**
- * Whether the error means that the store, the service or Slack is away. Network errors of Node and of Slack's client
- * have a code.
+ * Whether the error means that the store, the service or Slack is away. Network errors have a code; one that begins
+ * with `ERR_` is a bug of ours.
  */
-function isOutside(error: unknown): boolean {
+function isOutage(error: unknown): boolean {
   if (error instanceof StoreUnavailable || error instanceof ServiceFailure) return true;
   const code = errorCode(error);
   return code !== undefined && !code.startsWith('ERR_');

@@ -23,7 +23,7 @@ export type RecordKind<T> = {
 
 export type ListedKind<T> = RecordKind<T> & Required<Pick<RecordKind<T>, 'lists'>>;
 
-/** Due as work after `delayMs`, or kept as memory for `ttlMs`. */
+/** Due as work after `delayMs`, or finished and stored for `ttlMs`. */
 export type Schedule = { delayMs: number } | { ttlMs: number };
 
 /** Whether the text is formed like a fingerprint or random id. Check ids from Slack before they go into a key. */
@@ -58,7 +58,7 @@ export type Records<T> = {
   /**
    * Reads the record and makes the change that `decide` returns; after a conflict calls `decide` again with the new
    * value. If the store's answer is lost, reads the record again to find out whether the change was made, and throws
-   * StoreUnavailable only if it can't. `taken` saves the first read.
+   * StoreUnavailable only if it can't. With `taken` the first read is spared.
    */
   change<Result>(id: string, decide: Decide<T, Result>, taken?: Taken): Promise<Result>;
   /** A list's records in its order. Leaves out unreadable ones. */
@@ -204,7 +204,7 @@ export function openRecord<T>(
 }
 
 /**
- * A step of `store/store-steps.ts` that puts this kind's existing records into the lists that the kind has now.
+ * For a change of form in `store/store-steps.ts`: puts this kind's existing records into the lists that the kind has now.
  */
 export function relisted<T>(sealer: Sealer, kind: ListedKind<T>) {
   return {

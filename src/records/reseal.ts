@@ -5,8 +5,8 @@ import type { Sealer, Store } from '../store/store.ts';
 type Sealing = { sealer: Sealer; keyIds: readonly string[] };
 
 /**
- * The key for which an alert's evidence is sealed, a second sealed text within the alert's record. No record has this
- * key.
+ * The context for which an alert's evidence is sealed, a second sealed text within the alert's record. No record has it
+ * as its key.
  */
 export function evidenceContext(key: string): string {
   return `${key}#evidence`;
@@ -18,7 +18,7 @@ export type Resealed = {
   resealed: number;
   /** Records that a running bot was working on; run it again for these. */
   busy: number;
-  /** Keys of records that no configured key opens, by the id of the sealing key that is missing. */
+  /** Keys of records that no configured key opens, by the id of the key that sealed them. */
   unopened: ReadonlyMap<string, readonly string[]>;
 };
 
@@ -72,15 +72,15 @@ async function resealRecord(
 }
 
 /**
- * Reseals everything that is sealed in the text with the first key, also sealed text within sealed text, as in a
- * charge. A part that no key opens stays; if it is certainly sealed text, not other text of the same form, `missKey`
- * gets the id of the missing key.
+ * Reseals with the first key everything that is sealed in the text, also sealed text within sealed text, as in a
+ * charge. A part that no key opens stays; if it is certainly sealed text, not other text of the same form, `onUnopened`
+ * gets the id of the key that sealed it.
  */
 export function resealText(
   sealing: Sealing,
   key: string,
   text: string,
-  missKey: (id: string) => void,
+  onUnopened: (id: string) => void,
 ): string {
   const { sealer, keyIds } = sealing;
   return text.replace(sealedText, (sealed: string, id: string) => {
@@ -90,10 +90,10 @@ export function resealText(
     }));
     const found = opened.find(({ plain }) => plain !== undefined);
     if (found?.plain === undefined) {
-      if (keyIds.includes(id) || sealed === text) missKey(id);
+      if (keyIds.includes(id) || sealed === text) onUnopened(id);
       return sealed;
     }
-    const plain = resealText(sealing, key, found.plain, missKey);
+    const plain = resealText(sealing, key, found.plain, onUnopened);
     const isCurrent = id === keyIds[0] && plain === found.plain;
     return isCurrent ? sealed : sealer.seal(found.context, plain);
   });

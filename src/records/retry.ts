@@ -1,7 +1,7 @@
 import { StoreUnavailable } from '../domain/failure.ts';
 import { type Log, newErrorId } from '../log.ts';
 
-/** How long to retry. After that the record's own timer takes over. */
+/** How long to retry. After that a worker does, once the record is due. */
 const retryForMs = 30_000;
 const retryEveryMs = 500;
 

@@ -115,7 +115,7 @@ export async function workOnce(options: {
   store: Pick<Store, 'take'>;
   /** Must be longer than any work takes. */
   leaseMs: number;
-  /** First match wins. All kinds with `prepare` must name the same `lanes` and `most`; there is one per account. */
+  /** First match wins. Kinds with `prepare`, one per account, must all name the same `lanes` and `most`. */
   kinds: readonly WorkKind[];
   now?: () => number;
 }): Promise<boolean> {
@@ -128,8 +128,8 @@ export async function workOnce(options: {
     ),
   );
   const preparedAtMs = now();
-  // In order, up to the first record that isn't ready, and only while the lease surely holds (`prepare` has renewed it), so
-  // that no other replica gets a later record first. The remaining records stay leased and in order.
+  // In order, up to the first record that isn't ready. Ends at half of the lease, which `prepare` has renewed: once it is
+  // over, another replica could take a later record first. The remaining records stay leased and in order.
   for (const [at, entry] of taken.entries()) {
     if (now() - preparedAtMs > leaseMs / 2) break;
     const prepared = ready[at];

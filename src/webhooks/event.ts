@@ -121,7 +121,7 @@ export function parseEvent(
   return { kind: 'event', event: withoutUndefined({ kind, key, ...fields }), fingerprint };
 }
 
-/** Where single fields are signed, their texts must be the signed ones; else a broken character may not cost an alert. */
+/** Strict where single fields are signed, whose texts must be exact; else loose, so that a broken character loses no alert. */
 export function readSignedJson(body: Buffer, { covers }: Coverage): ReturnType<typeof readJson> {
   return readJson(body, covers === 'body' ? 'loose' : 'strict');
 }
@@ -243,7 +243,7 @@ function businessKey(kind: PaymentEventKind, fields: EventFields, name: string):
   const isRefund = kind === 'payment_given_back';
   const part = JSON.stringify([name, transactionId ?? null, amountMinor ?? null, currency ?? null]);
   const refund = isRefund ? hash(part).slice(0, 16) : '';
-  // With a broken character it may look like another order's.
+  // A reference with a broken character may look like another order's.
   if (orderReference === undefined || orderReference.includes('\uFFFD')) {
     if (transactionId === undefined) return undefined;
     return `${kind}/${isRefund ? `${refund}/` : ''}transaction/${hash(transactionId)}`;

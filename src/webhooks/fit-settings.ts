@@ -272,7 +272,7 @@ function signedTime(
   return undefined;
 }
 
-/** The settings that must change for this delivery, which has the one header of the scheme that was tried. */
+/** The settings in which `tried`, a scheme with a single header, differs from `current` for this delivery. */
 function changesOf(
   current: SignatureScheme,
   tried: SignatureScheme,

@@ -8,7 +8,7 @@ import { endResponse, readBody } from '../http/body.ts';
 import { createVerifier, type SignatureRefusal } from './signature.ts';
 import { type SignatureScheme, type SignedRequest, signedHeaders, wholeHeaders } from './signed-delivery.ts';
 
-/** Results of one delivery; each is counted. */
+/** Results of one delivery; each is counted. `differs`: a known event with another content. */
 export const webhookResults = [
   'new',
   'duplicate',
@@ -154,7 +154,7 @@ export function createWebhookHandler(
   return async function handleWebhook(request, response) {
     const startedAtMs = now();
     const answer =
-      refuseByForm(request) ?? (forward ? refuseLoop(request) : undefined) ?? (await answerBody(request));
+      refuseUnread(request) ?? (forward ? refuseLoop(request) : undefined) ?? (await answerBody(request));
     const { result, status, body } = answer;
     needs.count(result);
     const { level, message, fields, error } = answer.log;
@@ -167,7 +167,7 @@ export function createWebhookHandler(
   };
 }
 
-function refuseByForm({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): Answer | undefined {
+function refuseUnread({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): Answer | undefined {
   if (method !== 'POST') {
     return { ...refusal(405, 'bad_method', 'only POST is answered here'), headers: { allow: 'POST' } };
   }
@@ -187,7 +187,7 @@ export function unreadAnswer(
   method = 'POST',
 ): { status: number; words: string } | undefined {
   const first = (name: string, otherwise = ''): string => [headers[name] ?? otherwise].flat()[0] ?? '';
-  const form = refuseByForm({
+  const form = refuseUnread({
     method,
     headers: {
       'content-type': first('content-type', 'application/json'),

@@ -58,9 +58,9 @@ export function isSigned(source: TextSource, template: SignatureTemplate): boole
 }
 
 /**
- * The first two places without a separator between them: text could be moved from one to the other under the same
- * signature. Allowed next to a time, whose format shows where it ends; before a time only if the time is the template's
- * end, because then its format shows where it begins.
+ * The first two sources without a separator between them: text could be moved from one to the other under the same
+ * signature. Allowed after a time, whose format shows where it ends, and before a time that ends the template, because
+ * its format then shows where it begins.
  */
 export function unseparated(
   template: SignatureTemplate,

@@ -134,8 +134,8 @@ function signaturesIn(
 
 /**
  * The signed bytes, or why they can't be known. A template without `{body}` signs fields joined to one text, which an
- * attacker could split into other fields with the same signature. So repeated JSON keys are refused, and fields that
- * differ from those read back from the joined text.
+ * attacker could split into other fields with the same signature. So repeated JSON keys are refused, and so is a
+ * field that doesn't read back unchanged from the joined text.
  */
 export function signedBytes(template: SignatureTemplate, delivery: DeliveryParts): Parsed<Buffer[]> {
   const isJoined = coverageOf(template).covers === 'fields';
@@ -160,8 +160,8 @@ export function signedBytes(template: SignatureTemplate, delivery: DeliveryParts
 
 /**
  * Reads the joined text back from the left, each value up to the next separator (a time may contain separators);
- * returns the first place that was signed with another value. Only one reading passes, so a signature fits one set of
- * values. Places without a separator after them are `unseparated`'s task.
+ * returns the first source whose value reads back differently. Only one reading passes, so a signature fits one set of
+ * values. Sources without a separator after them are `unseparated`'s task.
  */
 function ambiguousSource(template: SignatureTemplate, signed: readonly Buffer[]): TextSource | undefined {
   // latin1: one character per byte.
@@ -193,7 +193,7 @@ export function readText(source: TextSource, delivery: DeliveryParts): Parsed<st
   return onlyText(found, nameOfSource(source));
 }
 
-/** Missing, null and "null" read as empty text, as senders join them. */
+/** Missing, null and "null" read as empty text: senders sign that. */
 function readField(source: TextSource, document: DeliveryParts['document']): Parsed<string> {
   if (!document?.ok) return document ?? problem('the body was not read');
   const value = valueAt(document.value.value, source.name) ?? '';

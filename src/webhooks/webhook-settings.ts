@@ -49,7 +49,7 @@ export function readsField(
   return pointers[field].some((pointer) => coverage.pointers.includes(pointer));
 }
 
-/** Logs at start what is switched off because the recipe signs single fields instead of the body. */
+/** Logs at start what is switched off because the scheme signs single fields instead of the body. */
 export function tellUnsignedFields(webhooks: Webhooks, log: Log): void {
   if (!webhooks.scheme) return;
   const fields = (Object.keys(unsignedConsequences) as (keyof typeof unsignedConsequences)[]).filter(
@@ -64,7 +64,7 @@ export function tellUnsignedFields(webhooks: Webhooks, log: Log): void {
   });
 }
 
-/** How a sender signs, as the settings write it. */
+/** A `SignatureScheme` as settings, before they are parsed. */
 type Recipe = { [Key in keyof typeof rawBody]: NonNullable<Settings[Key]> };
 export type RecipeSettings = { [Key in keyof Recipe]?: Recipe[Key] | undefined };
 

@@ -34,7 +34,7 @@ function plainCases(
   return createCases<string, string>(deps, rules, effects);
 }
 
-it('ignores a late settle of the case that it replaced', async () => {
+it('tells the new case although the one it replaced is settled late', async () => {
   const world = openWorld(1);
   const { store, clock } = world;
   const told: string[] = [];

@@ -27,7 +27,7 @@ describe('an address', () => {
     },
   );
 
-  it('stays unchanged if its domain is invalid', () => {
+  it('keeps a domain that has no ASCII form', () => {
     expect(normalEmail('Ada@a b%c')).toBe('ada@ab%c');
     expect(normalEmail('nobody')).toBe('nobody');
   });

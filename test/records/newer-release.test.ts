@@ -64,7 +64,7 @@ function release(store: Store, schema: z.ZodType) {
     worked.push(records.idOf(entry));
     await store.write(entry, entry.value);
   }
-  /** Like an alert's message, which needs its case. */
+  /** Reads another record, as an alert's message reads its case. */
   async function workAbout(entry: Entry): Promise<void> {
     await records.read(entry.key.slice('about:'.length));
     worked.push(entry.key);
@@ -127,7 +127,7 @@ describe('two releases side by side', () => {
     expect((await store.list(asideList, { max: 5 })).entries).toEqual([]);
   });
 
-  it('change nothing in a newer record through the older release, which asks its user to try again', async () => {
+  it('change nothing in a newer record through the older release, which throws StoreUnavailable', async () => {
     const store = open();
     const [older, newer] = [release(store, old), release(marking(store), changed)];
     await newer.records.create('2', { money: { minor: 5 } }, { delayMs: 0, lane });

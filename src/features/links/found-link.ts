@@ -5,7 +5,7 @@ import { isFollowed, outcomeAtMs, storedLink, type PaymentLink } from './link-ca
 import { withoutUndefined } from '../../domain/json.ts';
 import { linkHead } from './link-screens.ts';
 
-export function linkFinder({ sealer }: Pick<Account, 'sealer'>): Finder {
+export function linkReader({ sealer }: Pick<Account, 'sealer'>): Finder {
   return {
     prefix: storedLink.prefix,
     read: async (entry) => foundLink(openRecord(sealer, storedLink, entry).state),

@@ -27,7 +27,7 @@ const linkShape = z.object({
     /** Saves the payer's card; then only a card can pay. */
     savesCard: z.boolean(),
   }),
-  /** The id of the alert that it should resolve: the first of its chain. */
+  /** The id of the alert that it should resolve: the first one, if charges made from it failed, too. */
   alert: z.string().exactOptional(),
   /** Other links of that alert that its requester saw and accepted; see `asAccepted`. */
   despite: z.array(z.string()).exactOptional(),
@@ -39,7 +39,7 @@ const linkShape = z.object({
   place: z.string(),
   /**
    * `asking`: the order was requested. `open`: the customer can pay. `refused`: certainly no order exists. `lost`: one
-   * may exist, but its link is unknown (`why`: why its alert forbade a second request). `confirming`: a signed event says paid,
+   * may exist, but its link is unknown (`why`: why the bot did not ask for it again). `confirming`: a signed event says paid,
    * no look-up proves it yet (`looks`: how many have tried). `review`: still no proof after a day, or the payment differs
    * from the terms. `aged`: no payment while it was followed; a later one still counts. `given_back`: paid, then returned
    * to the customer.
@@ -58,7 +58,7 @@ const linkShape = z.object({
   order: z.object({ orderId: z.string(), checkoutLink: z.string() }).exactOptional(),
   /** A failed try of the customer, by a signed event; the link stays open. */
   failure: z.object({ atMs: z.number(), why: z.string().exactOptional() }).exactOptional(),
-  /** By a signed event, as in `CardSaved`; only if the link saves the card. */
+  /** What a signed event said of the saved card; only if the link saves it. */
   cardSaved: stored<CardSaved>('kind').exactOptional(),
   /** The three parts of the proof, by the last look-up that found a transaction. */
   evidence: stored<Evidence>('status', 'reference', 'amount').exactOptional(),
@@ -114,7 +114,7 @@ export function linkKind(account: Pick<Account, 'fingerprint' | 'log'>) {
     schema: linkShape,
     async lists(link: PaymentLink) {
       const { by, reference, askedAtMs, terms, cardSaved } = link;
-      // Without an alert: the list of the alert that its own failed payment would have.
+      // Without an alert: the list of the one that a failed payment of this link would raise.
       const { alert = orderEventKey('payment_failed', reference) } = link;
       const { customerEmail, money } = terms;
       const lastFour = cardSaved && 'face' in cardSaved ? cardSaved.face.lastFour : undefined;
@@ -145,7 +145,7 @@ export function outcomeAtMs({ state }: PaymentLink): number | undefined {
   return 'atMs' in state ? state.atMs : undefined;
 }
 
-/** Undefined: it has no payment, and nobody can pay it. */
+/** Undefined: it can't bring money. */
 function outcomeOf({ state: { kind } }: PaymentLink): OpenPayment['outcome'] | undefined {
   if (kind === 'refused' || kind === 'lost' || kind === 'given_back') return undefined;
   return kind === 'asking' || kind === 'open' || kind === 'aged' ? 'unpaid' : 'perhaps_paid';
@@ -158,7 +158,7 @@ export function openLinkOf(link: PaymentLink): OpenPayment[] {
   return outcome ? [{ reference, by, atMs, outcome }] : [];
 }
 
-/** Whether the link may still be paid, or a person waits for its result. */
+/** Whether its payment is still looked for, or a person must look. */
 export function isFollowed({ state: { kind } }: PaymentLink): boolean {
   return kind === 'asking' || kind === 'open' || kind === 'confirming' || kind === 'review';
 }
@@ -195,22 +195,22 @@ export function stepLink(
   rules: LinkRules,
 ): PaymentLink | undefined {
   const { state, failure } = link;
-  const isPayable = state.kind !== 'asking' && state.kind !== 'refused';
+  const isIssued = state.kind !== 'asking' && state.kind !== 'refused';
   switch (event.kind) {
     case 'answered':
       return afterAnswer(link, event);
     case 'alert_ended':
       return isDeepStrictEqual(link.alertNews, event.news) ? undefined : { ...link, alertNews: event.news };
     case 'payment_success':
-      return isPayable ? afterSuccessEvent(link, event.cardSaved, nowMs) : undefined;
+      return isIssued ? afterSuccessEvent(link, event.cardSaved, nowMs) : undefined;
     case 'payment_failed': {
       const { why } = event;
       const isKnown = failure !== undefined && failure.why === why;
-      if (!isPayable || isKnown || state.kind === 'paid' || state.kind === 'given_back') return undefined;
+      if (!isIssued || isKnown || state.kind === 'paid' || state.kind === 'given_back') return undefined;
       return { ...link, failure: { atMs: nowMs, ...(why === undefined ? {} : { why }) } };
     }
     case 'looked_up':
-      return isPayable ? afterLookUp(link, event.lookup, nowMs, rules) : undefined;
+      return isIssued ? afterLookUp(link, event.lookup, nowMs, rules) : undefined;
   }
 }
 

@@ -62,7 +62,7 @@ export type LinkNeeds = {
   isCharge: (reference: string) => Promise<boolean>;
 };
 
-/** `alert`: the first of its chain. */
+/** `alert`: as in `PaymentLink`. */
 type LinkRequest = Pick<PaymentLink, 'viewId' | 'terms' | 'by' | 'alert'> & {
   /** Other links of the alert that the person accepted. */
   despite?: readonly string[];
@@ -84,7 +84,7 @@ const mostShown = 20;
 /** Only these records of a customer are read. */
 const newestOfCustomer = { max: 50, newestFirst: true };
 
-/** Added to the time a link is followed: the service may be away, and proof may take a day. */
+/** Records are stored for so long after a link is no longer followed: its proof may be late. */
 const settleMs = 7 * dayMs;
 
 export type PaymentLinks = ReturnType<typeof createPaymentLinks>;
@@ -96,7 +96,7 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
   const background = createBackground(log, 'a payment link');
   // The lease outlasts a call and its retry.
   const rules = { retryMs: leaseMs, followMs: settings.linkFollowHours * hourMs };
-  // Messages and order ids are stored before the link is settled, and must outlive it.
+  // Messages and order ids are stored earlier than the link's last state, and must outlive it.
   const rememberMs = account.rememberMs + rules.followMs + settleMs;
   const linkAccount = { ...account, rememberMs, audit: account.audit.write };
   const messages: Messages<LinkBodies> = createMessages(linkAccount);
@@ -133,8 +133,8 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
   }
 
   /**
-   * Why the link's alert allows no order now; undefined: it does. The link is listed before this is read, and a charge
-   * claims its alert before it reads that list: of a link and a charge begun together at least one finds the other.
+   * Why the link's alert allows no order now; undefined: it does. A link is stored before this check, and a charge claims
+   * the alert before its own check: if both begin together, at least one sees the other.
    */
   async function alertRefuses({ alert, reference, despite }: PaymentLink): Promise<string | undefined> {
     if (alert === undefined) return undefined;
@@ -145,7 +145,7 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
     return other && `Another payment link for this was begun meanwhile: ${other.reference}.`;
   }
 
-  /** The links of a chain's first alert that may be paid, newest first. */
+  /** The alert's links that may bring money, newest first. */
   async function openForAlert(alert: string): Promise<OpenPayment[]> {
     const listed = await links.list(linksOfAlert(alert), { max: mostShown, newestFirst: true });
     return listed.flatMap(openLinkOf);
@@ -183,7 +183,7 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
     await messages.post(messageKey('link_note', `${state.kind}:${reference}`), note);
   }
 
-  /** Returns the link; its message and its audit entries follow in the background, with `told` only the entries. */
+  /** Returns the link. Writes its message and audit entries in the background; with `told` only the entries. */
   function settled(stored: StoredCase<PaymentLink>, isTold?: 'told'): PaymentLink {
     background.add(links.settle(stored.state.reference, stored, isTold));
     return stored.state;
@@ -224,7 +224,7 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
     async begin(request: LinkRequest): Promise<LinkBeginning> {
       const { channel = request.by, despite, ...asked } = request;
       const reference = request.reference ?? derivedReference(request.viewId);
-      // If the service doesn't know that charge, it makes the order, whose payment would then prove the charge too.
+      // If a charge has this reference, the payment of an order with it would prove that charge, too.
       if (request.reference !== undefined && (await needs.isCharge(reference))) return { kind: 'taken' };
       const alert = request.alert ?? (await alertFor(request.terms));
       const link: PaymentLink = {
@@ -244,7 +244,7 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
       return begun.state.viewId === request.viewId ? { kind: 'known', link: begun.state } : { kind: 'taken' };
     },
     find: (reference: string) => links.find(reference),
-    /** Agent and alert of the link with this reference; undefined: no such link, or a person typed its reference. */
+    /** Who asked for the link with this reference, and its alert; undefined: no such link, or its reference was typed. */
     async chargeOf(reference: string): Promise<BotCharge | undefined> {
       // Outside text of any length must not shape a key.
       if (!reference.startsWith(chargeReferencePrefix) || !parseOrderReference(reference).ok)
@@ -252,6 +252,7 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
       const link = await links.find(reference);
       return link && withoutUndefined({ agent: link.by, alert: link.alert });
     },
+    /** For `/pay story`; `posts`: keys of its messages. */
     async story(reference: string) {
       const link = await links.find(reference);
       return link && { link, posts: [linkMessageKey(link)] };
@@ -280,7 +281,7 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
       const { referenceHint = '' } = event;
       if (parseOrderReference(referenceHint).ok) background.add(look(referenceHint, lookUp));
     },
-    /** Notes on the link's message that something else ended its alert. Does nothing if there is no such link. */
+    /** Says in the link's message what else ended its alert. Does nothing if there is no such link. */
     async onAlertEnded(reference: string, news: AlertNews): Promise<void> {
       if (parseOrderReference(reference).ok)
         await links.applyAndWake(reference, { kind: 'alert_ended', news });
@@ -303,7 +304,7 @@ export function createPaymentLinks(account: Account, needs: LinkNeeds) {
 type LinkedTerms = Pick<ShownTerms, 'customerEmail' | 'money'>;
 
 /**
- * The customer's links of this amount that may be paid or were a moment ago, whatever alert they are for; newest first. Throws
+ * The customer's links of this amount that are followed or were paid lately, for any alert; newest first. Throws
  * StoreUnavailable.
  */
 async function openForCustomer(
@@ -313,12 +314,12 @@ async function openForCustomer(
   const { store, sealer, settings, now } = account;
   const [list] = await searchLists(account, { customerEmail });
   const { entries } = list === undefined ? { entries: [] } : await store.list(list, newestOfCustomer);
-  const twinMs = settings.chargeTwinMinutes * 60_000;
+  const recentMs = settings.chargeTwinMinutes * 60_000;
   return entries
     .filter(({ key }) => key.startsWith(linkPrefix))
     .flatMap((entry) => ifReadable(() => openRecord(sealer, storedLink, entry).state) ?? [])
     .filter((link) => isDeepStrictEqual(link.terms.money, money))
-    .filter((link) => isFollowed(link) || (link.state.kind === 'paid' && now() - link.state.atMs < twinMs))
+    .filter((link) => isFollowed(link) || (link.state.kind === 'paid' && now() - link.state.atMs < recentMs))
     .flatMap(openLinkOf);
 }
 

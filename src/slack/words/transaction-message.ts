@@ -140,8 +140,7 @@ function body(view: TransactionView): ProofNote['body'] {
   const proof = proofLine(evidence, transaction);
   if (kind === 'confirmed') return facts(transaction);
   const declined = shownDecline(view);
-  const isOwn = evidence.reference.holds && !evidence.status.holds;
-  const unpaid: Transaction = isOwn ? transaction : {};
+  const unpaid: Transaction = evidence.reference.holds && !evidence.status.holds ? transaction : {};
   if (declined) {
     const { taken } = declined;
     const next = taken ? takenLines(taken, view.reference) : declineNext(declined);

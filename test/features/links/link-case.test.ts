@@ -86,13 +86,13 @@ function follow(
   return follow(stepLink(link, answer, atMs + dueInMs, rules) ?? link, answer, atMs + dueInMs, looks + 1);
 }
 
-it('offers no proof of a second payment, one of which may need to be given back', () => {
+it('has no Copy proof for what may be a second payment', () => {
   const shownAccount = { environment: 'live', account: 'Lagos' } as const;
   const link: PaymentLink = { ...asked, state: { kind: 'paid', money: asked.terms.money, atMs: nowMs } };
   const alertNews = { kind: 'paid', failed: 'ORDER-1', reference: 'ORDER-2' } as const;
   expect(JSON.stringify(linkModal(link, shownAccount))).toContain('"button"');
   expect(JSON.stringify(linkModal({ ...link, alertNews }, shownAccount))).not.toContain('"button"');
-  // An edit notifies nobody: its requester may read the note alone.
+  // An edit notifies nobody, so the note must warn, too.
   const note = linkNoteMessage('paid', { ...link, alertNews }, shownAccount, {
     key: 'k',
     mayBeRepeat: false,
@@ -113,7 +113,7 @@ it.each<[string, PaymentLink, LinkEvent]>([
     { ...asked, state: { kind: 'open' } },
     { kind: 'alert_ended', news: { kind: 'paid', reference: 'INV-9', failed: 'INV-1' } },
   ],
-])('is not said to have had an answer of the service when it %s', (_what, before, event) => {
+])('is audited as the bot’s own step when it %s', (_what, before, event) => {
   const { auditEntries } = linkRules(rules, { fingerprint: async () => '', log: () => undefined });
   const after = stepLink(before, event, nowMs, rules) ?? before;
   const [entry] = auditEntries({ before, event, after, turn: 2, atMs: nowMs });
@@ -170,7 +170,7 @@ describe('stepLink', () => {
       refunded,
       'review',
     ],
-    ['stays open if a payment without an event is over without money', open, refunded, 'as it was'],
+    ['stays open if a payment without an event has failed', open, refunded, 'as it was'],
     ['needs review if the payment differs from the terms', confirming, found(true), 'review'],
     [
       'needs review if the payment differs from the terms, also without an event',

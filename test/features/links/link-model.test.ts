@@ -120,18 +120,18 @@ function links(world: World): Driven {
       if (!kept) return service.made > 0 ? ['an order was made without a stored link'] : [];
       const { state: link } = kept;
       const keys = store.keys();
-      const isKnown = keys.includes(messageKey('link_note', `paid:${reference}`));
+      const hasNote = keys.includes(messageKey('link_note', `paid:${reference}`));
       const isPaid = link.state.kind === 'paid';
       return [
         ...wrongOfCase(kept, audited, [...audited.keys()]),
-        // A link that was certainly not made is replaced by another with its reference, which continues its turns.
+        // A link that replaces a refused one continues its count of steps.
         ...(audited.size === kept.turn ? [] : [`${kept.turn} steps, and the audit has ${audited.size}`]),
         ...(service.made > 1 ? ['two orders were made'] : []),
         ...(link.state.kind === 'asking' ? ['it is still being made'] : []),
         ...(isPaid === service.isPaid ? [] : [`it is ${link.state.kind}, and paid: ${service.isPaid}`]),
-        ...(isKnown === isPaid ? [] : ['its thread says otherwise']),
+        ...(hasNote === isPaid ? [] : ['its paid note is missing, or false']),
         ...(keys.includes(`paid:${reference}`) === isPaid ? [] : ['the alerts were told otherwise']),
-        // A link that was certainly not made is shown by the form, and not posted.
+        // A refused link is shown by the form, and not posted.
         ...(link.state.kind === 'refused' || keys.includes(messageKey('link', `${link.place}:${reference}`))
           ? []
           : ['no message of it']),

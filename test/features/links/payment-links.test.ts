@@ -4,7 +4,7 @@ import { ServiceFailure, StoreUnavailable } from '../../../src/domain/failure.ts
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { readDay } from '../../../src/features/day/day.ts';
-import { linkFinder } from '../../../src/features/links/found-link.ts';
+import { linkReader } from '../../../src/features/links/found-link.ts';
 import { createPaymentLinks } from '../../../src/features/links/payment-links.ts';
 import type { CheckoutOrderAnswer } from '../../../src/payments/orders.ts';
 import { workOnce } from '../../../src/records/worker.ts';
@@ -141,7 +141,7 @@ describe('a payment link', () => {
     expect(paid).toEqual([{ reference, money, customerEmail, customerId: undefined, atMs: clock.nowMs }]);
   });
 
-  it('is in the day’s file of finance when it was paid, not when it was requested', async () => {
+  it('is in finance’s file of the day it was paid, not requested', async () => {
     const { clock, store, links, afterwards } = await openLink();
     const [askedAtMs, dayMs] = [clock.nowMs, 86_400_000];
     clock.nowMs += dayMs;
@@ -149,7 +149,7 @@ describe('a payment link', () => {
     await afterwards();
     const rowsOf = async (fromMs: number) => {
       const span = { fromMs, untilMs: fromMs + dayMs };
-      return (await readDay({ store }, [linkFinder({ sealer })], { span, hasEvent: async () => true })).rows;
+      return (await readDay({ store }, [linkReader({ sealer })], { span, hasEvent: async () => true })).rows;
     };
     expect(await rowsOf(askedAtMs)).toEqual([]);
     const [row] = await rowsOf(askedAtMs + dayMs);
@@ -158,9 +158,9 @@ describe('a payment link', () => {
 
   it.each([
     ['{body}', true],
-    // Without the reference no event is known to be this payment's.
+    // The reference isn't signed, so no event is known to be this payment's.
     ['{json:/event_type}:{json:/data/transaction/transactionId}', false],
-  ])('paid without an event is marked in that file if events sign %s: %s', async (template, isMarked) => {
+  ])('paid without an event is marked there if the signature covers %s: %s', async (template, isMarked) => {
     const { clock, store, afterwards } = await openLink();
     clock.nowMs += 600_000;
     await afterwards();
@@ -174,7 +174,7 @@ describe('a payment link', () => {
     expect(text.includes(',no event,')).toBe(isMarked);
   });
 
-  it('keeps its address, which only one answer has, through a store outage of seconds', async () => {
+  it('keeps its checkout link, sent only once, through a store outage of seconds', async () => {
     const clock = { nowMs: 1_900_000_000_000 };
     const store = memoryStore(clock);
     const away = { untilMs: 0 };
@@ -223,7 +223,7 @@ describe('a payment link', () => {
     });
   });
 
-  it('takes no late answer to the request for a link that it replaced, whose order has other terms', async () => {
+  it('ignores a late answer for the refused link that it replaced', async () => {
     const clock = { nowMs: 1_900_000_000_000 };
     const store = memoryStore(clock);
     const asked: PromiseWithResolvers<CheckoutOrderAnswer>[] = [];

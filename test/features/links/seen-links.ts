@@ -18,6 +18,7 @@ export function everyLink(text: string): PaymentLink[] {
     { kind: 'paid', money: { minor: 15_000, currency: 'NGN' }, atMs: nowMs },
     { kind: 'review', atMs: nowMs },
     { kind: 'aged', atMs: nowMs },
+    { kind: 'given_back', atMs: nowMs },
   ];
   return states.map((state) => ({
     reference: (Array.from(text.trim()).slice(0, 50).join('') || 'REF-1') as OrderReference,
