@@ -49,7 +49,7 @@ const foundWords: Partial<Record<Lookup['kind'], string>> = {
   not_found: outcomeWords.notFound,
 };
 
-/** What an agent is told of a charge, with its symbol. */
+/** A charge's state as agents read it, with its symbol. */
 const marked: Record<AgentNews, string> = {
   approved: `✅ ${outcomeWords.paid}`,
   otp: `🔑 ${outcomeWords.otp}`,
